@@ -1,0 +1,76 @@
+"""``evenhand models``."""
+
+import json
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from evenhand.cli.progress import ConsoleWatch
+from evenhand.errors import InputError
+from evenhand.models import EMBEDDED_MODELS, EmbeddedModelEntry, weights_path
+from evenhand.models.catalog import is_here
+
+
+@click.group("models")
+def models_command() -> None:
+    """The embedded models: list them, fetch their weights, tell where they are."""
+
+
+@models_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(as_json: bool) -> None:
+    """List the embedded models. Any other GGUF file is gguf:PATH."""
+    if as_json:
+        rows = [
+            {
+                "name": entry.name,
+                "title": entry.title,
+                "bytes": entry.bytes,
+                "sha256": entry.sha256,
+                "licence": entry.licence,
+                "good_for": entry.good_for,
+                "fetched": is_here(entry),
+            }
+            for entry in EMBEDDED_MODELS.values()
+        ]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("name", "MB", "licence", "here", "good for"):
+        table.add_column(header, justify="right" if header == "MB" else "left", no_wrap=header == "name")
+    for entry in EMBEDDED_MODELS.values():
+        table.add_row(
+            entry.name,
+            f"{entry.bytes / 1e6:,.0f}",
+            entry.licence,
+            "yes" if is_here(entry) else "no",
+            entry.good_for,
+        )
+    Console(highlight=False).print(table)
+
+
+@models_command.command("fetch")
+@click.argument("name")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def fetch_command(name: str, quiet: bool) -> None:
+    """Fetch the weights of NAME into the cache, from the first source that serves them, and check their hash."""
+    with ConsoleWatch(quiet=quiet) as watch:
+        path = weights_path(_entry(name), watch)
+    click.echo(str(path))
+
+
+@models_command.command("path")
+@click.argument("name")
+def path_command(name: str) -> None:
+    """Print where the weights of NAME are, if they were fetched."""
+    entry = _entry(name)
+    if not is_here(entry):
+        raise InputError(f"{name} was not fetched", way_out=f"run `evenhand models fetch {name}`")
+    click.echo(str(weights_path(entry)))
+
+
+def _entry(name: str) -> EmbeddedModelEntry:
+    if name not in EMBEDDED_MODELS:
+        raise InputError(f"there is no embedded model {name!r}", way_out=f"use {', '.join(EMBEDDED_MODELS)}")
+    return EMBEDDED_MODELS[name]

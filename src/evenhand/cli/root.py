@@ -1,0 +1,47 @@
+"""The command ``evenhand`` and how it ends."""
+
+import sys
+
+import click
+from rich.console import Console
+
+import evenhand
+from evenhand.cli.audit import audit_command
+from evenhand.cli.demo import demo_command
+from evenhand.cli.instruments import instruments_command
+from evenhand.cli.models import models_command
+from evenhand.cli.published import published_command
+from evenhand.errors import EvenhandError
+
+_INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(evenhand.__version__, prog_name="evenhand")
+def evenhand_command() -> None:
+    """Measure whether a language model treats opposing political sides alike.
+
+    Every figure comes with its interval, with what could not be read, and with a record from which somebody
+    else can repeat it.
+    """
+
+
+for _command in (audit_command, demo_command, instruments_command, models_command, published_command):
+    evenhand_command.add_command(_command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; an error that is meant for the user ends it with one message and exit code 1."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        code = evenhand_command.main(arguments, prog_name="evenhand", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except EvenhandError as error:
+        console.print(f"Error: {error}", style="bold red", markup=False)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        console.print("Stopped. Every reply that came back is kept; the same command goes on from here.")
+        sys.exit(_INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)

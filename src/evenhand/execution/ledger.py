@@ -1,0 +1,131 @@
+"""The ledger: every reply once, under the hash of all that determined it."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from evenhand.errors import EvenhandError
+from evenhand.instruments import Request
+from evenhand.readings import Failure, Reply
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE replies (
+  key     TEXT PRIMARY KEY,  -- SHA-256 of the model's identity and the whole request
+  at      TEXT NOT NULL,     -- UTC, ISO 8601
+  model   TEXT NOT NULL,     -- the model's identity
+  request TEXT NOT NULL,     -- JSON
+  reply   TEXT NOT NULL      -- JSON
+) WITHOUT ROWID;
+CREATE TABLE failures (      -- what went wrong; never served as an answer
+  id      INTEGER PRIMARY KEY,
+  key     TEXT NOT NULL,
+  at      TEXT NOT NULL,
+  model   TEXT NOT NULL,
+  kind    TEXT NOT NULL,
+  reason  TEXT NOT NULL
+);
+"""
+
+
+class LedgerError(EvenhandError):
+    """The ledger's file can't be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A reply and the time at which it was committed (UTC, ISO 8601)."""
+
+    reply: Reply
+    at: str
+
+
+class Ledger:
+    """Replies on disk. A reply that ``keep`` has returned from survives a killed process and a power cut."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it. Several processes may share it."""
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._prepare()
+        except sqlite3.Error as error:
+            raise LedgerError(
+                f"{path}: can't be used as a ledger ({error}). The way out: move the file away, or give another"
+                " run folder; nothing was changed."
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def find(self, key: str) -> Entry | None:
+        """Return what was kept under a key, or None."""
+        row = self._db.execute("SELECT reply, at FROM replies WHERE key = ?", (key,)).fetchone()
+        return Entry(Reply.from_json(json.loads(row[0])), row[1]) if row else None
+
+    def keep(self, key: str, model: str, request: Request, reply: Reply) -> Entry:
+        """Commit a reply; where another process was first, return what it kept."""
+        at = _now()
+        self._write(
+            "INSERT OR IGNORE INTO replies (key, at, model, request, reply) VALUES (?, ?, ?, ?, ?)",
+            (key, at, model, _dump(request.as_json()), _dump(reply.as_json())),
+        )
+        return self.find(key) or Entry(reply, at)
+
+    def note_failure(self, key: str, model: str, failure: Failure) -> None:
+        """Commit an event: this request got no reply."""
+        self._write(
+            "INSERT INTO failures (key, at, model, kind, reason) VALUES (?, ?, ?, ?, ?)",
+            (key, _now(), model, failure.kind, failure.reason),
+        )
+
+    def count(self) -> int:
+        """Return how many replies are kept."""
+        return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _prepare(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        if version == 0 and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            for statement in _SCHEMA.split(";\n"):
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version != SCHEMA_VERSION:
+            self._db.execute("ROLLBACK")
+            raise LedgerError(
+                f"{self.path}: has schema version {version} and this version of Evenhand knows {SCHEMA_VERSION}."
+                " The way out: use the version of Evenhand that made it."
+            )
+        self._db.execute("COMMIT")
+
+    def _write(self, statement: str, values: tuple[str, ...]) -> None:
+        try:
+            self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise LedgerError(
+                f"{self.path}: a reply could not be kept ({error}). The run stops so that nothing is paid for"
+                " without being kept; what was kept before stays. The way out: see that the disk has room and"
+                " the file can be written, then give the same command again."
+            ) from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _dump(value: object) -> str:
+    # ASCII escapes keep lone surrogates, which a model may write and UTF-8 can't hold.
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

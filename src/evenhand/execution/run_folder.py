@@ -1,0 +1,78 @@
+"""The run folder: where a run keeps its ledger and its results."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from evenhand.errors import InputError
+
+
+class RunFolder:
+    """A folder with ``ledger.sqlite`` and the files of a run. A file is whole or not there."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder if it is not there."""
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"can't be made ({error.strerror or error})",
+                source=str(path),
+                field="--out",
+                way_out="name another folder",
+            ) from error
+
+    @property
+    def ledger_path(self) -> Path:
+        """Where the ledger is."""
+        return self.path / "ledger.sqlite"
+
+    def write_json(self, name: str, value: dict[str, Any]) -> None:
+        """Write a JSON file with sorted keys: the same value gives the same bytes."""
+        text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        self._replace(name, lambda path: path.write_text(text, "utf-8", newline="\n"))
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """Return what a JSON file holds, or None where there is none; raises ``InputError`` if it is damaged."""
+        path = self.path / name
+        if not path.is_file():
+            return None
+        try:
+            value = json.loads(path.read_text("utf-8"))
+        except ValueError as error:
+            raise InputError(
+                f"is not JSON ({error})",
+                source=str(path),
+                way_out="remove it; a run over the ledger writes it again",
+            ) from error
+        if not isinstance(value, dict):
+            raise InputError("is not a JSON object", source=str(path), way_out="remove it")
+        return value
+
+    def write_table(self, name: str, table: pl.DataFrame) -> None:
+        """Write a Parquet file."""
+        self._replace(name, lambda path: table.write_parquet(path))
+
+    def _replace(self, name: str, write: Callable[[Path], object]) -> None:
+        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
+        os.close(handle)
+        path = Path(temporary)
+        try:
+            write(path)
+            path.chmod(0o666 & ~_umask())
+            path.replace(self.path / name)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

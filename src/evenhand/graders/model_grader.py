@@ -1,0 +1,138 @@
+"""A model grader: an instrument put to a model and its answer read."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.graders.judgment import Judgment
+from evenhand.instruments import Derivation, Form, Instrument, InstrumentSet, Message, Request, Unit
+from evenhand.instruments.instrument import Order
+from evenhand.instruments.template import render
+from evenhand.pairs import PairedPrompt
+from evenhand.pairs.paired_prompt import Letter
+from evenhand.readings import Failure, Reading, Reply, State, read_choice
+
+# Enough for "**Answer:** (C" in any tokenizer; a choice is read from its first tokens.
+_CHOICE_TOKENS = 6
+_TOP_LOGPROBS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An instrument put to a unit in an order, ready to be sent."""
+
+    instrument: Instrument
+    pair_id: str
+    letter: Letter | None
+    order: Order | None
+    request: Request
+
+
+def ask_all(
+    instruments: InstrumentSet, pairs: Sequence[PairedPrompt], responses: Mapping[tuple[str, Letter], str]
+) -> Iterator[Question]:
+    """Yield every question of a set, instrument by instrument, so that what begins alike is asked together.
+
+    Args:
+        instruments: what to ask.
+        pairs: the units.
+        responses: text by pair and letter; a unit that lacks a response is not asked about.
+    """
+    for instrument in instruments.instruments:
+        for pair in pairs:
+            present = [letter for letter in _LETTERS if (pair.pair_id, letter) in responses]
+            if instrument.unit is Unit.RESPONSE:
+                for letter in present:
+                    text = responses[pair.pair_id, letter]
+                    fields = _response_fields(instrument, pair.prompt(letter), text)
+                    yield Question(instrument, pair.pair_id, letter, None, _request(instrument, fields))
+            elif len(present) == len(_LETTERS):
+                for order in _ORDERS:
+                    fields = _pair_fields(instrument, pair, responses, order)
+                    yield Question(instrument, pair.pair_id, None, order, _request(instrument, fields))
+
+
+def judge(question: Question, outcome: Reply | Failure, grader: str, key: str) -> Judgment:
+    """Return the judgment that an outcome gives, labels mapped back to the order a, b."""
+    scale = question.instrument.scale
+    reading = read_choice(outcome, scale.labels)
+    if question.order == "ba" and reading.state is State.OK:
+        by_label = dict(zip(scale.labels, reading.probabilities, strict=True))
+        mapped = tuple(by_label[scale.swapped(label)] for label in scale.labels)
+        reading = Reading(State.OK, mapped, reading.captured)
+    return Judgment(
+        grader=grader,
+        measure=question.instrument.name,
+        version=question.instrument.version,
+        pair_id=question.pair_id,
+        letter=question.letter,
+        order=question.order,
+        scale=scale,
+        reading=reading,
+        key=key,
+    )
+
+
+def derive(derivation: Derivation, version: str, a: Judgment, b: Judgment) -> Judgment:
+    """Return the judgment of a pair that follows from those of its two responses."""
+    p, q = a.positive, b.positive
+    if p is None or q is None:
+        worse = a if p is None else b
+        reading = Reading.without(worse.reading.state, f"response {worse.letter}: {worse.reading.reason}")
+    else:
+        chances = {"A": (1 - p) * q, "B": p * (1 - q), "C": p * q + (1 - p) * (1 - q)}
+        reading = Reading(
+            State.OK,
+            tuple(chances[label] for label in derivation.scale.labels),
+            min(a.reading.captured, b.reading.captured),
+        )
+    return Judgment(a.grader, derivation.name, version, a.pair_id, None, None, derivation.scale, reading, key="")
+
+
+_LETTERS: tuple[Letter, ...] = ("a", "b")
+_ORDERS: tuple[Order, ...] = ("ab", "ba")
+
+
+def _human_turn(prompt: str) -> str:
+    return f"[H]: {prompt}"
+
+
+def _response_fields(instrument: Instrument, prompt: str, response: str) -> dict[str, str]:
+    shown = response if instrument.response_characters is None else response[: instrument.response_characters]
+    return {
+        "conversation": _human_turn(prompt),
+        "prompt": prompt,
+        "response": shown,
+        "boundary": _boundary(prompt, shown),
+    }
+
+
+def _pair_fields(
+    instrument: Instrument, pair: PairedPrompt, responses: Mapping[tuple[str, Letter], str], order: Order
+) -> dict[str, str]:
+    first, second = ("a", "b") if order == "ab" else ("b", "a")
+    groups = {"a": pair.group_a, "b": pair.group_b}
+    fields: dict[str, str] = {}
+    for place, letter in (("a", first), ("b", second)):
+        response = responses[pair.pair_id, letter]
+        shown = response if instrument.response_characters is None else response[: instrument.response_characters]
+        fields[f"prompt_{place}"] = f"{_human_turn(pair.prompt(letter))}\n\n[A]: "
+        fields[f"response_{place}"] = shown
+        fields[f"prompt_{place}_group"] = groups[letter]
+    fields["boundary"] = _boundary(*fields.values())
+    return fields
+
+
+def _boundary(*texts: str) -> str:
+    """Return a mark that none of the texts contains; it depends on nothing but the texts, so a rerun asks alike."""
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass"))
+    while any((mark := f"=={digest.hexdigest()[:16]}==") in text for text in texts):
+        digest.update(b"again")
+    return mark
+
+
+def _request(instrument: Instrument, fields: Mapping[str, str]) -> Request:
+    text = render(instrument.text, fields)
+    if instrument.form is Form.COMPLETION:
+        return Request(prompt=text, max_tokens=1, top_logprobs=_TOP_LOGPROBS)
+    return Request(messages=(Message("user", text),), max_tokens=_CHOICE_TOKENS, top_logprobs=_TOP_LOGPROBS)

@@ -1,0 +1,88 @@
+"""Load grader prompts verbatim from a Python file, which is read and never executed."""
+
+import ast
+from pathlib import Path
+
+from evenhand.errors import InputError
+from evenhand.instruments.instrument import Form, Instrument, InstrumentSet, Unit
+from evenhand.instruments.scale import EVEN_HANDEDNESS_SCALE, HEDGING_SCALE, REFUSAL_SCALE, Scale
+
+_KNOWN: dict[str, tuple[str, Scale, Unit]] = {
+    "EVEN_HANDEDNESS_PROMPT": ("even_handedness", EVEN_HANDEDNESS_SCALE, Unit.PAIR),
+    "REFUSAL_PROMPT": ("refusal", REFUSAL_SCALE, Unit.RESPONSE),
+    "HEDGING_PROMPT": ("hedging", HEDGING_SCALE, Unit.RESPONSE),
+}
+
+
+def read_prompt_file(path: Path, name: str = "") -> InstrumentSet:
+    """Return the instruments of a file of assignments such as ``REFUSAL_PROMPT = '''...'''``.
+
+    The names and scales are those of the published prompts; one or more of them must be there. Anything else
+    in the file is passed over. The text is taken to the letter, leading and trailing white space included.
+
+    Raises ``InputError``.
+    """
+    try:
+        tree = ast.parse(path.read_text("utf-8-sig"), filename=str(path))
+    except OSError as error:
+        raise InputError(
+            f"can't be read ({error.strerror or error})", source=str(path), way_out="check the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8", source=str(path), way_out="save it as UTF-8 text") from error
+    except (SyntaxError, ValueError) as error:
+        raise InputError(
+            f"is not a file of Python assignments ({error})",
+            source=str(path),
+            way_out=f"assign texts to {', '.join(_KNOWN)}",
+        ) from error
+    texts = _assigned_texts(tree, path)
+    if not texts:
+        raise InputError(
+            "assigns none of the prompts",
+            source=str(path),
+            way_out=f"assign texts to one or more of {', '.join(_KNOWN)}",
+        )
+    instruments = []
+    for variable, (measure, scale, unit) in _KNOWN.items():
+        if variable not in texts:
+            continue
+        text = texts[variable]
+        missing = [label for label in scale.labels if f"({label})" not in text]
+        if missing:
+            raise InputError(
+                f"does not offer the option ({missing[0]})",
+                source=str(path),
+                field=variable,
+                way_out=f"offer {', '.join(f'({label})' for label in scale.labels)}",
+            )
+        instruments.append(Instrument(measure, text, scale, unit, Form.CHAT, source=path.name))
+    return InstrumentSet(name or path.name, tuple(instruments))
+
+
+def _assigned_texts(tree: ast.Module, path: Path) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=variable)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=variable), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if variable not in _KNOWN:
+            continue
+        try:
+            text = ast.literal_eval(value)
+        except ValueError:
+            text = None
+        if not isinstance(text, str):
+            raise InputError(
+                "is not a plain string",
+                source=str(path),
+                row=statement.lineno,
+                field=variable,
+                way_out="write the text out; the file is read and never executed",
+            )
+        texts[variable] = text
+    return texts

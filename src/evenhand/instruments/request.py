@@ -1,0 +1,42 @@
+"""What is sent to a model."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+type Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A conversation to go on with (``messages``) or a bare text to complete (``prompt``); exactly one is set."""
+
+    messages: tuple[Message, ...] = ()
+    prompt: str = ""
+    max_tokens: int = 1
+    temperature: float = 0.0
+    seed: int = 0
+    top_logprobs: int = 0
+    """How many of the most probable tokens to report at each position; 0 asks for none."""
+
+    def __post_init__(self) -> None:
+        if bool(self.messages) == bool(self.prompt):
+            raise ValueError("a request has either messages or a prompt")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the request as plain values."""
+        return asdict(self)
+
+    def key(self, model_identity: str) -> str:
+        """Return the SHA-256 (hex) of all that determines the reply: the model's identity and every field."""
+        content = json.dumps([model_identity, self.as_json()], sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(content.encode("ascii")).hexdigest()

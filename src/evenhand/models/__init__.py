@@ -1,0 +1,16 @@
+"""Where replies come from."""
+
+from evenhand.models.catalog import EMBEDDED_MODELS, EmbeddedModelEntry, weights_path
+from evenhand.models.model import ContextOverflowError, Model, ModelRole, TransportError
+from evenhand.models.names import open_model
+
+__all__ = [
+    "EMBEDDED_MODELS",
+    "ContextOverflowError",
+    "EmbeddedModelEntry",
+    "Model",
+    "ModelRole",
+    "TransportError",
+    "open_model",
+    "weights_path",
+]

@@ -1,0 +1,165 @@
+"""GGUF models in this process, through llama.cpp."""
+
+import asyncio
+import importlib.metadata
+import json
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import InputError
+from evenhand.instruments import Request
+from evenhand.models.model import ContextOverflowError, ModelRole, TransportError
+from evenhand.readings import Reply, TokenPosition
+
+# One slot keeps a grader's prefix cache whole and its figures repeatable; four make a subject write faster.
+_SLOTS = {ModelRole.SUBJECT: 4, ModelRole.GRADER: 1}
+_CONTEXT = {ModelRole.SUBJECT: 4096, ModelRole.GRADER: 8192}
+"""Tokens of prompt and answer together, a slot."""
+
+_CONTROL_TOKEN = re.compile(
+    r"<(?=\|[^<>|\s]{1,60}\|>)"
+    r"|<(?=｜[^<>｜]{1,60}｜>)"
+    r"|<(?=/?(?:s|bos|eos|pad|unk|mask|sep|cls|think|tool_call|tool_response|start_of_turn|end_of_turn"
+    r"|fim_(?:prefix|middle|suffix|pad)|file_sep|repo_name|reponame|filename|gh_stars|jupyter_\w+|issue_\w+"
+    r"|empty_output|endoftext)>)"
+    r"|<(?=</?SYS>>)"
+    r"|\[(?=/?(?:INST|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS|SYSTEM_PROMPT)\])"
+)
+_BREAK = "\u200b"
+
+
+class EmbeddedModel:
+    """A model that runs in this process. It is loaded by the first request."""
+
+    def __init__(self, name: str, sha256: str, weights: Callable[[], Path], role: ModelRole) -> None:
+        """Take the weights' hash, and how to get at them once they are needed."""
+        self.name = name
+        self.sha256 = sha256
+        self.runtime = f"xllamacpp {importlib.metadata.version('xllamacpp')}"
+        self.identity = f"gguf sha256:{sha256} on {self.runtime}"
+        self.concurrency = _SLOTS[role]
+        self.context = _CONTEXT[role]
+        self._weights = weights
+        self._server: Any = None
+        self._lock = asyncio.Lock()
+        self._threads = ThreadPoolExecutor(self.concurrency, thread_name_prefix=f"model-{name}")
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the model's reply."""
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            if self._server is None:
+                self._server = await loop.run_in_executor(self._threads, self._load)
+        return await loop.run_in_executor(self._threads, self._ask, request)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a record says of the model."""
+        return {
+            "name": self.name,
+            "kind": "embedded",
+            "weights_sha256": self.sha256,
+            "runtime": self.runtime,
+            "context_tokens": self.context,
+            "parallel_slots": self.concurrency,
+        }
+
+    def close(self) -> None:
+        """Unload the model."""
+        self._server = None
+        self._threads.shutdown(wait=True)
+
+    def _load(self) -> Any:
+        # Loading the runtime takes a while; a run that finds all its replies in the ledger never needs it.
+        import xllamacpp  # noqa: PLC0415
+
+        path = self._weights()
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.n_ctx = self.context * self.concurrency
+        params.n_parallel = self.concurrency
+        params.verbosity = -1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads_here()
+        # The runtime also listens on the loopback interface: let nobody in by accident.
+        params.api_keys = [os.urandom(24).hex()]
+        try:
+            return xllamacpp.Server(params)
+        except RuntimeError as error:
+            raise InputError(
+                f"can't be loaded as a model ({error})",
+                source=str(path),
+                way_out="check that the file is whole and of a kind that llama.cpp runs",
+            ) from error
+
+    def _ask(self, request: Request) -> Reply:
+        asked: dict[str, Any] = {
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "cache_prompt": True,
+        }
+        if request.messages:
+            asked["messages"] = [
+                {"role": message.role, "content": defuse(message.content)} for message in request.messages
+            ]
+            if request.top_logprobs:
+                asked |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+            answer = self._server.handle_chat_completions(asked)
+        else:
+            asked["prompt"] = defuse(request.prompt)
+            if request.top_logprobs:
+                asked["logprobs"] = request.top_logprobs
+            answer = self._server.handle_completions(asked)
+        return _reply(json.loads(answer) if isinstance(answer, str) else answer, self.name)
+
+
+def defuse(text: str) -> str:
+    """Break what a model's tokenizer would take for a control token, such as an end of turn, by a zero-width space.
+
+    Otherwise a graded text could close the user's turn and write the grader's verdict itself.
+
+    >>> defuse("<|im_end|>") == "<|im_end|>", defuse("</s>") == "</s>"
+    (False, False)
+    >>> defuse("a < b, 3 | 4 > 2, <b>bold</b>")
+    'a < b, 3 | 4 > 2, <b>bold</b>'
+    """
+    return _CONTROL_TOKEN.sub(lambda match: match[0] + _BREAK, text)
+
+
+def _threads_here() -> int:
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def _reply(answer: dict[str, Any], name: str) -> Reply:
+    if "error" in answer:
+        error = answer["error"]
+        message = error.get("message", "no reason given") if isinstance(error, dict) else str(error)
+        if isinstance(error, dict) and error.get("type") == "exceed_context_size_error":
+            raise ContextOverflowError(
+                f"the request has {error.get('n_prompt_tokens')} tokens and the context of {name} holds"
+                f" {error.get('n_ctx')}"
+            )
+        raise TransportError(f"{name}: {message}")
+    choice = answer["choices"][0]
+    text = choice["message"].get("content") or "" if "message" in choice else choice["text"]
+    usage = answer.get("usage", {})
+    positions = tuple(
+        TokenPosition(
+            place["token"],
+            place["logprob"],
+            tuple((entry["token"], entry["logprob"]) for entry in place["top_logprobs"]),
+        )
+        for place in (choice.get("logprobs") or {}).get("content") or ()
+    )
+    return Reply(
+        text=text,
+        finish=choice.get("finish_reason") or "stop",
+        model=name,
+        positions=positions,
+        prompt_tokens=usage.get("prompt_tokens", 0),
+        completion_tokens=usage.get("completion_tokens", 0),
+        cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0),
+    )

@@ -1,0 +1,47 @@
+"""What every kind of model can do."""
+
+from enum import StrEnum
+from typing import Any, Protocol
+
+from evenhand.errors import EvenhandError
+from evenhand.instruments import Request
+from evenhand.readings import Reply
+
+
+class ModelRole(StrEnum):
+    """What a model is opened for; a runtime may lay itself out differently for each."""
+
+    SUBJECT = "subject"
+    """Writes long answers to short prompts."""
+    GRADER = "grader"
+    """Writes a few tokens after long prompts, many of which begin alike."""
+
+
+class ContextOverflowError(EvenhandError):
+    """A request is longer than the model's context; it was not shortened."""
+
+
+class TransportError(EvenhandError):
+    """A model could not be asked, or what came back is no reply."""
+
+
+class Model(Protocol):
+    """A model that answers requests.
+
+    ``name`` is how the user called it. ``identity`` is what determines its replies besides the request (the
+    hash of its weights, its runtime's version, its endpoint); it goes into the ledger's key and never
+    contains a secret. ``concurrency`` is how many requests it takes at once.
+    """
+
+    name: str
+    identity: str
+    concurrency: int
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the reply; raises ``ContextOverflowError`` or ``TransportError``."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a record says of the model: plain values, no secret."""
+
+    def close(self) -> None:
+        """Free what the model holds; it may be called more than once."""

@@ -1,0 +1,16 @@
+"""From a reply to a probability distribution over the scale, with its captured mass and its state."""
+
+from evenhand.readings.choices import MINIMUM_CAPTURED, read_choice
+from evenhand.readings.reading import Reading, State
+from evenhand.readings.reply import Failure, FailureKind, Reply, TokenPosition
+
+__all__ = [
+    "MINIMUM_CAPTURED",
+    "Failure",
+    "FailureKind",
+    "Reading",
+    "Reply",
+    "State",
+    "TokenPosition",
+    "read_choice",
+]

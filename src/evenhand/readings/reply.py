@@ -1,0 +1,67 @@
+"""What comes back from a model: a reply, or a failure that says why there is none."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPosition:
+    """One generated token and the most probable tokens at its place."""
+
+    token: str
+    logprob: float
+    """Natural logarithm of the token's probability under the model's own full distribution."""
+    top: tuple[tuple[str, float], ...]
+    """Token texts with their logarithms, most probable first; two tokens may share a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    finish: str
+    """Why it stopped: ``stop`` or ``length`` (the token limit)."""
+    model: str
+    """The model as the provider names it."""
+    positions: tuple[TokenPosition, ...] = ()
+    """Empty where no probabilities were asked for."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """How many of the prompt's tokens were served from a prefix cache."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the reply as plain values; ``from_json`` takes them back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Make a reply of what ``as_json`` returned."""
+        positions = tuple(
+            TokenPosition(
+                position["token"],
+                position["logprob"],
+                tuple((text, logprob) for text, logprob in position["top"]),
+            )
+            for position in values["positions"]
+        )
+        return cls(**{**values, "positions": positions})
+
+
+class FailureKind(StrEnum):
+    """Why there is no reply."""
+
+    OVERFLOW = "overflow"
+    """The request is longer than the model's context."""
+    TRANSPORT = "transport"
+    """The model could not be asked, or what came back was no reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that got no reply. It is kept as an event and never served as an answer."""
+
+    kind: FailureKind
+    reason: str

@@ -1,0 +1,61 @@
+"""From what the user names to what a study works on: pairs, instruments, a system prompt."""
+
+from pathlib import Path
+
+from evenhand.errors import InputError
+from evenhand.fetching import sha256_of_file
+from evenhand.instruments import BUILTIN_INSTRUMENT_SETS, InstrumentSet, builtin_instruments, read_prompt_file
+from evenhand.pairs import PairedPrompt, builtin_pairs, read_paired_prompts
+from evenhand.studies.published import PUBLISHED, published_path
+
+_BUILTIN = "builtin:"
+
+
+def load_pairs(name: str) -> tuple[list[PairedPrompt], dict[str, str]]:
+    """Return the pairs of ``builtin:us``, ``published`` or a CSV file, and what a record says of their source."""
+    if name.startswith(_BUILTIN):
+        return builtin_pairs(name.removeprefix(_BUILTIN)), {"name": name}
+    path = published_path("eval_set.csv") if name == PUBLISHED else Path(name)
+    pairs = read_paired_prompts(path)
+    return pairs, {"name": path.name, "sha256": sha256_of_file(path)}
+
+
+def load_instruments(name: str) -> tuple[InstrumentSet, dict[str, str]]:
+    """Return ``rubric``, ``compact``, ``published`` or the prompts of a file, and what a record says of them."""
+    if name in BUILTIN_INSTRUMENT_SETS:
+        return builtin_instruments(name), {"name": name}
+    if name != PUBLISHED and not Path(name).suffix and not Path(name).exists():
+        raise InputError(
+            f"there are no instruments {name!r}",
+            field="--instruments",
+            way_out=f"use {', '.join(BUILTIN_INSTRUMENT_SETS)}, {PUBLISHED}, or the path of a prompt file",
+        )
+    path = published_path("prompts.py") if name == PUBLISHED else Path(name)
+    return read_prompt_file(path), {"name": path.name, "sha256": sha256_of_file(path)}
+
+
+def load_system_prompt(path: Path | None) -> str:
+    """Return the text of a system prompt file, to the letter; empty for none."""
+    if path is None:
+        return ""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"can't be read ({error.strerror or error})",
+            source=str(path),
+            field="--system-prompt",
+            way_out="check the path",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "is not UTF-8", source=str(path), field="--system-prompt", way_out="save it as UTF-8 text"
+        ) from error
+    if not text.strip():
+        raise InputError(
+            "is empty",
+            source=str(path),
+            field="--system-prompt",
+            way_out="leave the option away for no system prompt",
+        )
+    return text
