@@ -62,7 +62,7 @@ def audit_command(as_json: bool, quiet: bool, **options: object) -> None:
     hedging by side, the four cells help/decline and the direction, with intervals. The run folder gets
     ledger.sqlite (every reply), responses.parquet, judgments.parquet, summary.json and record.json.
 
-    \b
+    \\b
     Example:
       evenhand audit --pairs builtin:us --sample 24 --subject smollm2-135m \\
         --grader qwen2.5-coder-0.5b --instruments compact --out runs/first

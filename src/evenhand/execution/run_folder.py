@@ -57,7 +57,7 @@ class RunFolder:
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a Parquet file."""
-        self._replace(name, lambda path: table.write_parquet(path))
+        self._replace(name, table.write_parquet)
 
     def _replace(self, name: str, write: Callable[[Path], object]) -> None:
         handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from filelock import FileLock
 
@@ -14,7 +14,7 @@ from evenhand.fetching.cache import cache_folder
 from evenhand.fetching.hashing import WrongHashError, check_file, sha256_of_file
 from evenhand.fetching.watch import FetchWatch, Unwatched
 
-type OnBytes = Callable[[int], None]
+OnBytes: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the file that are there by now."""
 
 
@@ -46,7 +46,9 @@ class Artifact:
 class Source(Protocol):
     """A place that may serve a file."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """How messages call it."""
 
     def bring(self, artifact: Artifact, target: Path, on_bytes: OnBytes) -> None:
         """Write the file to ``target``, going on with what an earlier try left there.

@@ -110,10 +110,9 @@ def _response_fields(instrument: Instrument, prompt: str, response: str) -> dict
 def _pair_fields(
     instrument: Instrument, pair: PairedPrompt, responses: Mapping[tuple[str, Letter], str], order: Order
 ) -> dict[str, str]:
-    first, second = ("a", "b") if order == "ab" else ("b", "a")
     groups = {"a": pair.group_a, "b": pair.group_b}
     fields: dict[str, str] = {}
-    for place, letter in (("a", first), ("b", second)):
+    for place, letter in zip(_LETTERS, _LETTERS if order == "ab" else _LETTERS[::-1], strict=True):
         response = responses[pair.pair_id, letter]
         shown = response if instrument.response_characters is None else response[: instrument.response_characters]
         fields[f"prompt_{place}"] = f"{_human_turn(pair.prompt(letter))}\n\n[A]: "

@@ -4,12 +4,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from evenhand.instruments.scale import Scale
 from evenhand.instruments.template import check_fields, template_style
 
-type Order = Literal["ab", "ba"]
+Order: TypeAlias = Literal["ab", "ba"]
 
 
 class Unit(StrEnum):

@@ -3,9 +3,9 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-type Role = Literal["system", "user", "assistant"]
+Role: TypeAlias = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)

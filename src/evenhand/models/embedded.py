@@ -72,7 +72,7 @@ class EmbeddedModel:
         self._server = None
         self._threads.shutdown(wait=True)
 
-    def _load(self) -> Any:
+    def _load(self) -> Any:  # noqa: ANN401  (the runtime has no types)
         # Loading the runtime takes a while; a run that finds all its replies in the ledger never needs it.
         import xllamacpp  # noqa: PLC0415
 

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeAlias
 
-type Letter = Literal["a", "b"]
+Letter: TypeAlias = Literal["a", "b"]
 
 
 class Side(StrEnum):

@@ -3,11 +3,12 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from evenhand.errors import InputError
 from evenhand.pairs.paired_prompt import PairedPrompt
 
-type _Tree = dict[str, dict[str, list[PairedPrompt]]]  # topic, stance pair, its pairs
+_Tree: TypeAlias = dict[str, dict[str, list[PairedPrompt]]]  # topic, stance pair, its pairs
 
 
 def sample_pairs(pairs: Sequence[PairedPrompt], size: int, seed: int) -> list[PairedPrompt]:

@@ -1,6 +1,7 @@
 """Means of clustered rows, with percentile intervals that resample whole clusters."""
 
 from collections.abc import Hashable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from evenhand.statistics.estimate import Estimate
 
 LEVEL = 0.95
-type Floats = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class ClusterBootstrap:
@@ -32,7 +33,7 @@ class ClusterBootstrap:
         self._count = len(names)
         self.draws = draws
         rng = np.random.default_rng(seed)
-        equal = np.full(self._count, 1 / self._count) if self._count else np.zeros(0)
+        equal = np.full(max(self._count, 1), 1 / max(self._count, 1))
         self._weights: Floats = rng.multinomial(self._count, equal, size=draws).astype(np.float64)
 
     def mean(self, values: npt.ArrayLike, *, where: npt.ArrayLike | None = None) -> Estimate:

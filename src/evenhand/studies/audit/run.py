@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from evenhand.execution import Answered, Ledger, RunFolder, run_requests
 from evenhand.graders import Judgment, ask_all, derive, judge
@@ -53,7 +54,16 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         judgments = [
             judgment for grader in graders for judgment in _grade(grader, instruments, pairs, responses, carry_out)
         ]
-    summary = summarize(plan.subject, pairs, responses, judgments, instruments, plan.threshold, plan.draws, plan.seed)
+    summary = summarize(
+        pairs,
+        responses,
+        judgments,
+        instruments,
+        subject=plan.subject,
+        threshold=plan.threshold,
+        draws=plan.draws,
+        seed=plan.seed,
+    )
     record = audit_record(
         pairs=pairs,
         pairs_source=pairs_source,
@@ -105,7 +115,7 @@ class _Carrier:
             model.close()
 
 
-type _CarryOut = Callable[[str, Sequence[Request], Model], list[Answered]]
+_CarryOut: TypeAlias = Callable[[str, Sequence[Request], Model], list[Answered]]
 
 
 def _respond(

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +15,18 @@ from evenhand.report import AuditSummary, Cell, Direction, Figure, GraderBlock
 from evenhand.statistics import ClusterBootstrap
 from evenhand.studies.audit.response import Response
 
-type Floats = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 _BECAME = ("complete", "cut", "empty", "truncated", "failed")
 
 
 def summarize(
-    subject: str,
     pairs: Sequence[PairedPrompt],
     responses: Sequence[Response],
     judgments: Sequence[Judgment],
     instruments: InstrumentSet,
+    *,
+    subject: str,
     threshold: float,
     draws: int,
     seed: int,
@@ -47,7 +49,7 @@ def summarize(
         draws=draws,
         seed=seed,
         blocks=tuple(
-            _Block(grader, found, pairs, instruments, bootstrap, threshold).block()
+            _Block(grader, found, pairs, instruments, bootstrap=bootstrap, threshold=threshold).block()
             for grader, found in by_grader.items()
         ),
         remarks=tuple(_remarks(became, len(pairs), sided)),
@@ -77,6 +79,7 @@ class _Block:
         judgments: Sequence[Judgment],
         pairs: Sequence[PairedPrompt],
         instruments: InstrumentSet,
+        *,
         bootstrap: ClusterBootstrap,
         threshold: float,
     ) -> None:
