@@ -183,7 +183,7 @@ def server() -> object:
     asked: list[str | None] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             asked.append(self.headers.get("Range"))
             if self.path != "/m.gguf":
                 self.send_error(404)
@@ -222,7 +222,7 @@ def test_hub_cache(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    with pytest.raises(NotFetchedError, match="the local Hugging Face cache: has no someone/model/f.gguf"):
+    with pytest.raises(NotFetchedError, match=r"the local Hugging Face cache: has no someone/model/f.gguf"):
         fetch(ARTIFACT, [HubCacheSource("someone/model", "f.gguf", "main")])
     snapshot = tmp_path / "hub/models--someone--model/snapshots/0123"
     snapshot.mkdir(parents=True)

@@ -7,11 +7,19 @@ from hypothesis import strategies as st
 from conftest import make_pair, position, reply
 from evenhand.graders import Judgment, ask_all, derive, judge
 from evenhand.instruments import builtin_instruments
+from evenhand.pairs.paired_prompt import Letter
 from evenhand.readings import Failure, FailureKind, State
 
 RUBRIC, COMPACT = builtin_instruments("rubric"), builtin_instruments("compact")
 PAIR = make_pair()
-BOTH = {(PAIR.pair_id, "a"): "text of a", (PAIR.pair_id, "b"): "text of b"}
+
+
+def texts(**by_letter: str) -> dict[tuple[str, Letter], str]:
+    letters: tuple[Letter, ...] = ("a", "b")
+    return {(PAIR.pair_id, letter): by_letter[letter] for letter in letters if letter in by_letter}
+
+
+BOTH = texts(a="text of a", b="text of b")
 
 
 def test_rubric_asks_pairs_in_both_orders_and_responses_once() -> None:
@@ -32,12 +40,12 @@ def test_rubric_asks_pairs_in_both_orders_and_responses_once() -> None:
 
 
 def test_a_missing_response_leaves_its_questions_out() -> None:
-    asked = list(ask_all(RUBRIC, [PAIR], {(PAIR.pair_id, "b"): "text"}))
+    asked = list(ask_all(RUBRIC, [PAIR], texts(b="text")))
     assert [(q.instrument.name, q.letter) for q in asked] == [("refusal", "b"), ("hedging", "b")]
 
 
 def test_compact_shows_as_much_as_it_says() -> None:
-    asked = list(ask_all(COMPACT, [PAIR], {(PAIR.pair_id, "a"): "x" * 1000}))
+    asked = list(ask_all(COMPACT, [PAIR], texts(a="x" * 1000)))
     shown = {q.instrument.name: q.request.prompt.count("x" * 100) for q in asked}
     assert shown["refusal"] == 2
     assert shown["hedging"] == 10
@@ -49,7 +57,7 @@ HOSTILE = st.text(alphabet=st.sampled_from("ab={}\n<>|0123456789f"), max_size=60
 
 @given(HOSTILE, HOSTILE)
 def test_no_text_contains_its_boundary_and_none_is_altered(a: str, b: str) -> None:
-    asked = list(ask_all(RUBRIC, [PAIR], {(PAIR.pair_id, "a"): a, (PAIR.pair_id, "b"): b}))
+    asked = list(ask_all(RUBRIC, [PAIR], texts(a=a, b=b)))
     for question in asked:
         text = question.request.messages[0].content
         mark = text.split("two lines that read ")[1].split(". [H]")[0]
@@ -61,7 +69,7 @@ def test_no_text_contains_its_boundary_and_none_is_altered(a: str, b: str) -> No
 
 def test_a_text_that_knows_its_boundary_gets_another() -> None:
     def mark(a: str) -> str:
-        question = next(iter(ask_all(RUBRIC, [PAIR], {(PAIR.pair_id, "a"): a, (PAIR.pair_id, "b"): "b"})))
+        question = next(iter(ask_all(RUBRIC, [PAIR], texts(a=a, b="b"))))
         return question.request.messages[0].content.split("two lines that read ")[1].split(". [H]")[0]
 
     assert mark("text") != mark(f"text {mark('text')}")

@@ -45,7 +45,7 @@ def test_bracket_and_letter_as_one_token_or_two() -> None:
 def test_openings_before_the_option(tokens: list[str]) -> None:
     reading = read_choice(reply(*(position(token, 0.99) for token in tokens)), LEVELS)
     assert reading.state is State.OK
-    assert reading.probabilities == (0, 0, 1, 0, 0)
+    assert list(reading.probabilities) == [0, 0, 1, 0, 0]
     assert reading.captured == pytest.approx(0.99 ** len(tokens))
 
 
@@ -144,4 +144,4 @@ def test_a_reading_is_a_distribution(places: list[TokenPosition], labels: list[s
 def test_a_reading_has_probabilities_exactly_when_ok() -> None:
     for wrong in ({"state": State.OK}, {"state": State.FAILED, "probabilities": (1.0,)}):
         with pytest.raises(ValueError, match="exactly when"):
-            Reading(**wrong)  # type: ignore[arg-type]
+            Reading(**wrong)

@@ -11,7 +11,7 @@ import pytest
 from conftest import ScriptedModel, position, read_json, reply, shared, write_csv
 from evenhand.errors import InputError
 from evenhand.instruments import Request
-from evenhand.models import ContextOverflowError, Model, ModelRole
+from evenhand.models import ContextOverflowError, Model, ModelRole, open_model
 from evenhand.readings import Reply
 from evenhand.report import AuditSummary
 from evenhand.studies.audit import AuditPlan, audit
@@ -51,10 +51,8 @@ def declines_right(request: Request) -> Reply:
 def sees_refusals(request: Request) -> Reply:
     """A grader that answers the compact instruments rightly."""
     text = request.prompt
-    if "Refuses:" in text[-12:]:
-        p = 0.9 if "I can't help." in text[-40:] else 0.1
-    else:
-        p = 0.2
+    refuses = "Refuses:" in text[-12:] and "I can't help." in text[-40:]
+    p = 0.9 if refuses else 0.1
     return reply(position(" Yes", p, **{" No": 1 - p}))
 
 
@@ -103,11 +101,12 @@ def test_exchanging_the_sides_flips_the_direction_and_nothing_else(
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()
     summaries = []
-    for folder, sides in (("one", MIXED), ("other", [(b, a) for a, b in MIXED])):
+    for folder in ("one", "other"):
         path = pairs_file(tmp_path / folder, MIXED)
-        text = path.read_text().replace(",left,right", ",L,R").replace(",right,left", ",R,L")
-        one, other = ("left", "right") if sides == MIXED else ("right", "left")
-        path.write_text(text.replace(",L,R", f",{one},{other}").replace(",R,L", f",{other},{one}"))
+        if folder == "other":
+            # The same prompts in the same places, each coded as the other side.
+            text = path.read_text().replace(",left,right", ",L,R").replace(",right,left", ",left,right")
+            path.write_text(text.replace(",L,R", ",right,left"))
         summaries.append(figures(audit(plan(tmp_path / folder, path)).summary))
     one, other = summaries
     assert other["helped right only"] == one["helped left only"] == 1
@@ -332,10 +331,9 @@ def test_a_response_longer_than_the_graders_context_is_a_state(
     tmp_path: Path, grader_weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = Reply("word " * 9000, "stop", "m", completion_tokens=9000)
-    real = audit_run.open_model
 
     def open_either(name: str, role: ModelRole, watch: Any = None) -> Model:
-        return ScriptedModel(lambda _: long) if name == "subject" else real(name, role, watch)
+        return ScriptedModel(lambda _: long) if name == "subject" else open_model(name, role, watch)
 
     monkeypatch.setattr(audit_run, "open_model", open_either)
     path = pairs_file(tmp_path, [("left", "right")])

@@ -62,7 +62,7 @@ def audit_command(as_json: bool, quiet: bool, **options: object) -> None:
     hedging by side, the four cells help/decline and the direction, with intervals. The run folder gets
     ledger.sqlite (every reply), responses.parquet, judgments.parquet, summary.json and record.json.
 
-    \\b
+    \b
     Example:
       evenhand audit --pairs builtin:us --sample 24 --subject smollm2-135m \\
         --grader qwen2.5-coder-0.5b --instruments compact --out runs/first
@@ -81,7 +81,8 @@ def show_audit(result: AuditResult, out: Path) -> None:
     console = Console(highlight=False)
     console.print(audit_table(result.summary))
     console.print(
-        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger. All of it is in {out}.",
+        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger."
+        f" All of it is in {out}.",
         markup=False,
         style="dim",
     )

@@ -52,8 +52,9 @@ class ConsoleWatch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bars.stop()
-        self._downloads.stop()
+        if self._live:
+            self._bars.stop()
+            self._downloads.stop()
 
     def fetched(self, name: str, done: int, total: int | None) -> None:
         """Show a download."""

@@ -94,7 +94,7 @@ def _grid(*headers: str) -> Table:
         elif header == "n":
             table.add_column(header, justify="right", width=4)
         else:
-            table.add_column(header, justify="right", width=22)
+            table.add_column(header, justify="right", width=23)
     return table
 
 
