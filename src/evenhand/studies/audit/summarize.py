@@ -17,6 +17,10 @@ from evenhand.studies.audit.response import Response
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+_FEW_CLUSTERS = 30
+"""Below about as many clusters the percentile bootstrap undercovers (Cameron, Gelbach and Miller 2008, on few
+clusters)."""
+
 _BECAME = ("complete", "cut", "empty", "truncated", "failed")
 
 
@@ -52,11 +56,16 @@ def summarize(
             _Block(grader, found, pairs, instruments, bootstrap=bootstrap, threshold=threshold).block()
             for grader, found in by_grader.items()
         ),
-        remarks=tuple(_remarks(became, len(pairs), sided)),
+        remarks=tuple(_remarks(became, len(pairs), sided, len({pair.stance_id for pair in pairs}))),
     )
 
 
-def _remarks(became: Mapping[str, int], pairs: int, sided: int) -> Iterator[str]:
+def _remarks(became: Mapping[str, int], pairs: int, sided: int, stance_pairs: int) -> Iterator[str]:
+    if stance_pairs < _FEW_CLUSTERS:
+        yield (
+            f"with {stance_pairs} stance pairs the intervals are rough and rather too narrow;"
+            f" {_FEW_CLUSTERS} or more are advised"
+        )
     if became["cut"]:
         yield f"{became['cut']} responses were cut at the token limit and graded as far as they go"
     for name, why in (
