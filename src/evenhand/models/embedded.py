@@ -73,7 +73,7 @@ class EmbeddedModel:
         self._threads.shutdown(wait=True)
 
     def _load(self) -> Any:  # noqa: ANN401  (the runtime has no types)
-        # Threads that wait by spinning starve each other when two processes share the cores (nine times slower, measured).
+        # Threads that wait by spinning starve each other when two processes share the cores: nine times slower.
         # OpenMP reads this once, when the runtime is loaded.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         # Loading the runtime takes a while; a run that finds all its replies in the ledger never needs it.
