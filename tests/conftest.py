@@ -96,7 +96,8 @@ def reply(*positions: TokenPosition, finish: str = "length") -> Reply:
 class ScriptedModel:
     """A model whose replies a test computes from the requests."""
 
-    def __init__(self, answer: Any, *, name: str = "scripted", concurrency: int = 1) -> None:
+    def __init__(self, answer: Any, *, name: str = "scripted", concurrency: int = 1, prefills: bool = False) -> None:
+        self.prefills = prefills
         self.name, self.identity, self.concurrency = name, f"identity of {name}", concurrency
         self._answer = answer
         self.asked: list[Request] = []

@@ -11,6 +11,7 @@ from evenhand.instruments import BUILTIN_INSTRUMENT_SETS
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.readings import State
 from evenhand.studies.audit.files import JUDGMENTS, RESPONSES
+from evenhand.studies.rate.files import PAIRS, RATINGS
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -34,9 +35,15 @@ def test_every_dependency_has_its_reason() -> None:
         assert f"`{name}`" in page, name
 
 
-@pytest.mark.parametrize("name", [*RESPONSES, *JUDGMENTS, *State])
-def test_every_column_and_state_is_explained(name: str) -> None:
-    assert f"`{name}`" in (DOCS / "run-folder.md").read_text("utf-8")
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        *((name, "run-folder.md") for name in (*RESPONSES, *JUDGMENTS, *State)),
+        *((name, "rating.md") for name in (*PAIRS, *RATINGS)),
+    ],
+)
+def test_every_column_and_state_is_explained(name: str, page: str) -> None:
+    assert f"`{name}`" in (DOCS / page).read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", [*BUILTIN_INSTRUMENT_SETS, *EMBEDDED_MODELS])

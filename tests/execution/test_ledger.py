@@ -35,10 +35,10 @@ def test_the_first_reply_stays(tmp_path: Path) -> None:
 
 def test_failures_are_events_and_never_answers(tmp_path: Path) -> None:
     with Ledger(tmp_path / "l.sqlite") as ledger:
-        ledger.note_failure("k", "m", Failure(FailureKind.TRANSPORT, "reset"))
+        ledger.note_failure("k", "m", Failure(FailureKind.TRANSPORT, "reset \ud83d"))
         assert ledger.find("k") is None
     rows = sqlite3.connect(tmp_path / "l.sqlite").execute("SELECT key, kind, reason FROM failures").fetchall()
-    assert rows == [("k", "transport", "reset")]
+    assert rows == [("k", "transport", "reset ?")]
 
 
 def test_killed_right_after_keep(tmp_path: Path) -> None:

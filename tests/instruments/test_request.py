@@ -16,6 +16,7 @@ def test_every_field_and_the_model_are_in_the_key() -> None:
         "temperature": 0.5,
         "seed": 1,
         "top_logprobs": 5,
+        "stop": ("}",),
     }
     assert {field.name for field in fields(Request)} == set(changes) | {"prompt"}
     keys = {CHAT.key("m")} | {replace(CHAT, **{name: value}).key("m") for name, value in changes.items()}  # type: ignore[arg-type]

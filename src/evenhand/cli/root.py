@@ -8,9 +8,12 @@ from rich.console import Console
 import evenhand
 from evenhand.cli.audit import audit_command
 from evenhand.cli.demo import demo_command
+from evenhand.cli.inspect_data import inspect_data_command
 from evenhand.cli.instruments import instruments_command
 from evenhand.cli.models import models_command
 from evenhand.cli.published import published_command
+from evenhand.cli.questions import questions_command
+from evenhand.cli.rate import rate_command
 from evenhand.errors import EvenhandError
 
 _INTERRUPTED = 130
@@ -19,14 +22,23 @@ _INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(evenhand.__version__, prog_name="evenhand")
 def evenhand_command() -> None:
-    """Measure whether a language model treats opposing political sides alike.
+    """Measure whether a language model treats opposing sides alike, and what preference data reward.
 
     Every figure comes with its interval, with what could not be read, and with a record from which somebody
     else can repeat it.
     """
 
 
-for _command in (audit_command, demo_command, instruments_command, models_command, published_command):
+for _command in (
+    audit_command,
+    demo_command,
+    inspect_data_command,
+    instruments_command,
+    models_command,
+    published_command,
+    questions_command,
+    rate_command,
+):
     evenhand_command.add_command(_command)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from evenhand.errors import EvenhandError
+from evenhand.execution.run_folder import storable
 from evenhand.instruments import Request
 from evenhand.readings import Failure, Reply
 
@@ -85,7 +86,7 @@ class Ledger:
         """Commit an event: this request got no reply."""
         self._write(
             "INSERT INTO failures (key, at, model, kind, reason) VALUES (?, ?, ?, ?, ?)",
-            (key, _now(), model, failure.kind, failure.reason),
+            (key, _now(), model, failure.kind, storable(failure.reason)),
         )
 
     def count(self) -> int:

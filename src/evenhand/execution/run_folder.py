@@ -33,7 +33,7 @@ class RunFolder:
         """Where the ledger is."""
         return self.path / "ledger.sqlite"
 
-    def write_json(self, name: str, value: dict[str, Any]) -> None:
+    def write_json(self, name: str, value: dict[str, Any] | list[Any]) -> None:
         """Write a JSON file with sorted keys: the same value gives the same bytes."""
         text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         self._replace(name, lambda path: path.write_text(text, "utf-8", newline="\n"))
@@ -70,6 +70,15 @@ class RunFolder:
         except BaseException:
             path.unlink(missing_ok=True)
             raise
+
+
+def storable(text: str) -> str:
+    """Return a text that UTF-8, and so Parquet, can hold: a lone surrogate becomes a question mark.
+
+    >>> storable("caf\u00e9 \ud83d")
+    'caf\u00e9 ?'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _umask() -> int:

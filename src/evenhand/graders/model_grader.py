@@ -1,11 +1,11 @@
 """A model grader: an instrument put to a model and its answer read."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.graders.judgment import Judgment
 from evenhand.instruments import Derivation, Form, Instrument, InstrumentSet, Message, Request, Unit
+from evenhand.instruments.boundary import boundary
 from evenhand.instruments.instrument import Order
 from evenhand.instruments.template import render
 from evenhand.pairs import PairedPrompt
@@ -103,7 +103,7 @@ def _response_fields(instrument: Instrument, prompt: str, response: str) -> dict
         "conversation": _human_turn(prompt),
         "prompt": prompt,
         "response": shown,
-        "boundary": _boundary(prompt, shown),
+        "boundary": boundary(prompt, shown),
     }
 
 
@@ -118,16 +118,8 @@ def _pair_fields(
         fields[f"prompt_{place}"] = f"{_human_turn(pair.prompt(letter))}\n\n[A]: "
         fields[f"response_{place}"] = shown
         fields[f"prompt_{place}_group"] = groups[letter]
-    fields["boundary"] = _boundary(*fields.values())
+    fields["boundary"] = boundary(*fields.values())
     return fields
-
-
-def _boundary(*texts: str) -> str:
-    """Return a mark that none of the texts contains; it depends on nothing but the texts, so a rerun asks alike."""
-    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass"))
-    while any((mark := f"=={digest.hexdigest()[:16]}==") in text for text in texts):
-        digest.update(b"again")
-    return mark
 
 
 def _request(instrument: Instrument, fields: Mapping[str, str]) -> Request:

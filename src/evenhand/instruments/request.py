@@ -28,6 +28,9 @@ class Request:
     top_logprobs: int = 0
     """How many of the most probable tokens to report at each position; 0 asks for none."""
 
+    stop: tuple[str, ...] = ()
+    """The model stops before it writes any of these."""
+
     def __post_init__(self) -> None:
         if bool(self.messages) == bool(self.prompt):
             raise ValueError("a request has either messages or a prompt")

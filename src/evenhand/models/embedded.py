@@ -35,6 +35,8 @@ _BREAK = "\u200b"
 class EmbeddedModel:
     """A model that runs in this process. It is loaded by the first request."""
 
+    prefills = True
+
     def __init__(self, name: str, sha256: str, weights: Callable[[], Path], role: ModelRole) -> None:
         """Take the weights' hash, and how to get at them once they are needed."""
         self.name = name
@@ -104,6 +106,8 @@ class EmbeddedModel:
             "seed": request.seed,
             "cache_prompt": True,
         }
+        if request.stop:
+            asked["stop"] = list(request.stop)
         if request.messages:
             asked["messages"] = [
                 {"role": message.role, "content": defuse(message.content)} for message in request.messages

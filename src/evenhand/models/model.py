@@ -30,12 +30,14 @@ class Model(Protocol):
 
     ``name`` is how the user called it. ``identity`` is what determines its replies besides the request (the
     hash of its weights, its runtime's version, its endpoint); it goes into the ledger's key and never
-    contains a secret. ``concurrency`` is how many requests it takes at once.
+    contains a secret. ``concurrency`` is how many requests it takes at once. ``prefills`` tells whether a last
+    message of the assistant's is the beginning of its answer, which it goes on with.
     """
 
     name: str
     identity: str
     concurrency: int
+    prefills: bool
 
     async def answer(self, request: Request) -> Reply:
         """Return the reply; raises ``ContextOverflowError`` or ``TransportError``."""

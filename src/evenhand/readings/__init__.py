@@ -1,6 +1,7 @@
 """From a reply to a probability distribution over the scale, with its captured mass and its state."""
 
 from evenhand.readings.choices import MINIMUM_CAPTURED, read_choice
+from evenhand.readings.ratings import RatingReading, read_ratings
 from evenhand.readings.reading import Reading, State
 from evenhand.readings.reply import Failure, FailureKind, Reply, TokenPosition
 
@@ -8,9 +9,11 @@ __all__ = [
     "MINIMUM_CAPTURED",
     "Failure",
     "FailureKind",
+    "RatingReading",
     "Reading",
     "Reply",
     "State",
     "TokenPosition",
     "read_choice",
+    "read_ratings",
 ]

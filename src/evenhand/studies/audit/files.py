@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from evenhand.execution import storable
 from evenhand.graders import Judgment
 from evenhand.pairs import PairedPrompt
 from evenhand.readings import Failure
@@ -88,7 +89,7 @@ def _response_row(response: Response) -> dict[str, object]:
             "completion_tokens": None,
         }
     return row | {
-        "response": _storable(outcome.text),
+        "response": storable(outcome.text),
         "reason": None,
         "prompt_tokens": outcome.prompt_tokens,
         "completion_tokens": outcome.completion_tokens,
@@ -109,15 +110,10 @@ def _judgment_row(judgment: Judgment, pair: PairedPrompt) -> dict[str, object]:
         "side": side,
         "order": judgment.order,
         "state": str(reading.state),
-        "reason": _storable(reading.reason) or None,
+        "reason": storable(reading.reason) or None,
         "labels": list(judgment.scale.labels),
         "probabilities": list(reading.probabilities) or None,
         "positive": judgment.positive,
         "captured": reading.captured,
         "key": judgment.key or None,
     }
-
-
-def _storable(text: str) -> str:
-    """Return a text that UTF-8 can hold: a lone surrogate, which JSON may carry, becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")

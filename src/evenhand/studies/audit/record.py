@@ -31,9 +31,9 @@ def audit_record(
     subject: Model,
     graders: Sequence[Model],
     summary: AuditSummary,
-    times: Sequence[str],
+    replies: Mapping[str, int | str | None],
 ) -> dict[str, Any]:
-    """Return the record as plain values. ``times`` are those at which the replies were committed."""
+    """Return the record as plain values. ``replies`` says how many they are and when they came."""
     return {
         "schema": RECORD_SCHEMA,
         "evenhand": evenhand.__version__,
@@ -61,11 +61,7 @@ def audit_record(
             "orders": "both, averaged after mapping back",
             "analysis": dict(analysis),
         },
-        "replies": {
-            "count": len(times),
-            "first_at": min(times, default=None),
-            "last_at": max(times, default=None),
-        },
+        "replies": dict(replies),
         "responses": summary.responses,
         "judgments": {f"{block.grader} | {block.instruments}": block.states for block in summary.blocks},
     }

@@ -1,10 +1,9 @@
 """The audit: paired prompts to a subject, its responses to graders, their readings to figures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from evenhand.execution import Answered, Ledger, RunFolder, run_requests
+from evenhand.execution import Ledger, RunFolder
 from evenhand.graders import Judgment, ask_all, derive, judge
 from evenhand.instruments import InstrumentSet, Message, Request
 from evenhand.models import Model, ModelRole, open_model
@@ -16,6 +15,7 @@ from evenhand.studies.audit.plan import AuditPlan
 from evenhand.studies.audit.record import audit_record, settings_changed
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize
+from evenhand.studies.carrier import Carrier
 from evenhand.studies.inputs import load_instruments, load_pairs, load_system_prompt
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
@@ -49,7 +49,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     graders = [open_model(name, ModelRole.GRADER, watch) for name in dict.fromkeys(plan.graders)]
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
-        carry_out = _Carrier(ledger, watch)
+        carry_out = Carrier(ledger, watch)
         responses = _respond(plan, pairs, system_prompt, subject, carry_out)
         judgments = [
             judgment for grader in graders for judgment in _grade(grader, instruments, pairs, responses, carry_out)
@@ -76,7 +76,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         subject=subject,
         graders=graders,
         summary=summary,
-        times=carry_out.times,
+        replies=carry_out.record(),
     )
     changed = settings_changed(folder.read_json("record.json"), record)
     if changed:
@@ -91,35 +91,8 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     return AuditResult(summary, carry_out.calls, carry_out.replies)
 
 
-class _Carrier:
-    """Carries requests out stage by stage, and counts."""
-
-    def __init__(self, ledger: Ledger, watch: StudyWatch) -> None:
-        self._ledger, self._watch = ledger, watch
-        self.calls = self.replies = 0
-        self.times: list[str] = []
-
-    def __call__(self, stage: str, requests: Sequence[Request], model: Model) -> list[Answered]:
-        self._watch.stage(stage, len(set(requests)))
-
-        def note(answer: Answered) -> None:
-            self.calls += answer.called
-            if answer.at:
-                self.replies += 1
-                self.times.append(answer.at)
-            self._watch.advance(called=answer.called)
-
-        try:
-            return run_requests(requests, model, self._ledger, note)
-        finally:
-            model.close()
-
-
-_CarryOut: TypeAlias = Callable[[str, Sequence[Request], Model], list[Answered]]
-
-
 def _respond(
-    plan: AuditPlan, pairs: Sequence[PairedPrompt], system_prompt: str, subject: Model, carry_out: _CarryOut
+    plan: AuditPlan, pairs: Sequence[PairedPrompt], system_prompt: str, subject: Model, carry_out: Carrier
 ) -> list[Response]:
     system = (Message("system", system_prompt),) if system_prompt else ()
     asked = [(pair, letter) for pair in pairs for letter in LETTERS]
@@ -132,7 +105,10 @@ def _respond(
         )
         for pair, letter in asked
     ]
-    answers = carry_out(f"{subject.name} responds", requests, subject)
+    try:
+        answers = carry_out(f"{subject.name} responds", requests, subject)
+    finally:
+        subject.close()
     return [
         Response(pair, letter, answer.key, answer.outcome, answer.at)
         for (pair, letter), answer in zip(asked, answers, strict=True)
@@ -144,13 +120,16 @@ def _grade(
     instruments: InstrumentSet,
     pairs: Sequence[PairedPrompt],
     responses: Sequence[Response],
-    carry_out: _CarryOut,
+    carry_out: Carrier,
 ) -> list[Judgment]:
     texts: Mapping[tuple[str, Letter], str] = {
         (response.pair.pair_id, response.letter): response.text for response in responses if response.text is not None
     }
     questions = list(ask_all(instruments, pairs, texts))
-    answers = carry_out(f"{grader.name} grades", [question.request for question in questions], grader)
+    try:
+        answers = carry_out(f"{grader.name} grades", [question.request for question in questions], grader)
+    finally:
+        grader.close()
     judgments = [
         judge(question, answer.outcome, grader.name, answer.key)
         for question, answer in zip(questions, answers, strict=True)

@@ -1,0 +1,81 @@
+"""``evenhand rate``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from evenhand.cli.inspect_data import columns_of_options, reading_options
+from evenhand.cli.progress import ConsoleWatch
+from evenhand.studies.rate import RatePlan, rate
+
+
+@click.command("rate")
+@click.argument("pairs")
+@click.option(
+    "--questions",
+    default="builtin",
+    show_default=True,
+    metavar="Q",
+    help="builtin, builtin:TAG,TAG, or the path of a YAML, TOML or text file.",
+)
+@click.option(
+    "--grader", "graders", required=True, multiple=True, metavar="MODEL", help="The model that rates; repeat for more."
+)
+@reading_options
+@click.option(
+    "--instrument",
+    default="rating",
+    show_default=True,
+    metavar="NAME",
+    help="rating (capable graders), compact (small ones), or the path of a prompt file.",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["blind", "labelled", "single"]),
+    default="blind",
+    show_default=True,
+    help="Neutral names in both orders, CHOSEN and REJECTED as published, or one output a call.",
+)
+@click.option("--sample", type=int, metavar="N", help="Rate N pairs (default: all).")
+@click.option(
+    "--leak-sample",
+    type=int,
+    default=25,
+    show_default=True,
+    metavar="N",
+    help="Pairs that are also rated labelled and with exchanged labels, to measure the leak; 0 for none.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the samples.")
+@click.option(
+    "--reading",
+    default="probabilities",
+    show_default=True,
+    metavar="MODE",
+    help="probabilities, text (the number as written), or samples:N.",
+)
+@click.option("--reasons", is_flag=True, help="Let the grader write its sentence of reason after the ratings.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def rate_command(quiet: bool, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
+    """To what extent does each question hold of the chosen and of the rejected output?
+
+    Rates both outputs of every pair in PAIRS on every question from 0 to 10. The run folder gets ledger.sqlite
+    (every reply), pairs.parquet, ratings.parquet, questions.json and record.json; then `evenhand effects FOLDER`
+    says which questions tell chosen from rejected, and `evenhand fit FOLDER` makes a scoring spec of them.
+    """
+    columns = columns_of_options(options)
+    plan = RatePlan(columns=columns, **options)
+    with ConsoleWatch(quiet=quiet) as watch:
+        result = rate(plan, watch)
+    console = Console(highlight=False)
+    console.print(f"{result.pairs} pairs, {result.questions} questions, {len(plan.graders)} grader(s)", markup=False)
+    for protocol, states in result.states.items():
+        counts = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
+        console.print(f"{protocol}: {counts}", markup=False)
+    console.print(
+        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger.\n"
+        f"Next: evenhand effects {plan.out}",
+        markup=False,
+    )

@@ -1,0 +1,76 @@
+"""What a rating run is asked to do."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evenhand.errors import InputError
+from evenhand.graders.rating import RatingManner
+from evenhand.instruments.rating import Protocol
+from evenhand.pairs.preferences import Columns
+
+_SAMPLES = re.compile(r"samples:(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class RatePlan:
+    """What to rate, by whom and how."""
+
+    pairs: str
+    questions: str
+    """``builtin``, ``builtin:TAG,TAG`` or the path of a file."""
+    graders: tuple[str, ...]
+    out: Path
+    format: str | None = None
+    columns: Columns | None = None
+    """The columns of data in no known format."""
+    instrument: str = "rating"
+    """``rating``, ``compact`` or the path of a prompt file."""
+    protocol: str = "blind"
+    sample: int | None = None
+    """Rate this many pairs, drawn by the seed; None rates all."""
+    leak_sample: int = 25
+    """Pairs that are also rated labelled and with exchanged labels, to measure the leak; 0 for none."""
+    seed: int = 0
+    reading: str = "probabilities"
+    """``probabilities``, ``text`` or ``samples:N``."""
+    reasons: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what can be checked before anything is read."""
+        if not self.graders:
+            raise InputError("none was named", field="--grader", way_out="name at least one")
+        allowed = [protocol.value for protocol in Protocol if protocol is not Protocol.LABEL_SWAP]
+        if self.protocol not in allowed:
+            raise InputError(f"is {self.protocol!r}", field="--protocol", way_out=f"use {', '.join(allowed)}")
+        for name, value in (("--sample", self.sample), ("--leak-sample", self.leak_sample)):
+            if value is not None and value < (name == "--sample"):
+                raise InputError(f"is {value}", field=name, way_out="give a larger number")
+        if self.instrument == "compact" and self.reading != "probabilities":
+            raise InputError(
+                "the compact instrument is read from probabilities alone",
+                field="--reading",
+                way_out="leave --reading away, or use --instrument rating",
+            )
+        if self.instrument == "compact" and self.reasons:
+            raise InputError(
+                "the compact instrument has no reasons", field="--reasons", way_out="use --instrument rating"
+            )
+        self.manner  # noqa: B018  (says what is wrong with the reading)
+
+    @property
+    def manner(self) -> RatingManner:
+        """How ratings are asked for and read."""
+        plain = RatingManner(reasons=self.reasons, seed=self.seed)
+        if self.reading == "probabilities":
+            return plain
+        if self.reading == "text":
+            return replace(plain, probabilities=False)
+        found = _SAMPLES.fullmatch(self.reading)
+        if not found or int(found[1]) < 1:
+            raise InputError(
+                f"is {self.reading!r}",
+                field="--reading",
+                way_out="use probabilities, text, or samples:N with N above 0",
+            )
+        return replace(plain, probabilities=False, samples=int(found[1]))

@@ -1,0 +1,161 @@
+"""The rating run: questions about preference pairs to graders, and their ratings to the run folder."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import evenhand
+from evenhand.execution import Answered, Ledger, RunFolder
+from evenhand.graders.rating import PairRating, RatingAsk, RatingManner, ask_ratings, follow_ups, pair_up, read_asked
+from evenhand.instruments import Form
+from evenhand.instruments.questions import Question, read_questions
+from evenhand.instruments.rating import Protocol, RatingInstrument, rating_instrument
+from evenhand.models import Model, ModelRole, open_model
+from evenhand.pairs.preference_pair import PreferencePair
+from evenhand.pairs.preferences import PreferenceSet, collected
+from evenhand.readings import Failure, Reply
+from evenhand.studies.carrier import Carrier
+from evenhand.studies.preference_source import open_preferences, source_record
+from evenhand.studies.rate.files import pairs_table, ratings_table
+from evenhand.studies.rate.plan import RatePlan
+from evenhand.studies.watch import StudyWatch, UnwatchedStudy
+
+
+@dataclass(frozen=True, slots=True)
+class RateResult:
+    """What a rating run came to."""
+
+    pairs: int
+    questions: int
+    problems: int
+    """Rows of the data that could not become a pair."""
+    states: dict[str, dict[str, int]]
+    """Ratings by protocol and state."""
+    calls: int
+    replies: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is rated under one protocol."""
+
+    protocol: Protocol
+    instrument: RatingInstrument
+    pairs: Sequence[PreferencePair]
+
+
+def rate(plan: RatePlan, watch: StudyWatch | None = None) -> RateResult:
+    """Carry a rating run out and write its files to the run folder."""
+    watch = watch or UnwatchedStudy()
+    found = collected(open_preferences(plan.pairs, format=plan.format, columns=plan.columns))
+    watch.say(f"{plan.pairs}: {len(found.pairs)} preference pairs, read as {found.format}")
+    if found.problems:
+        watch.say(f"{len(found.problems)} rows are no pairs; `evenhand inspect-data {plan.pairs}` lists them")
+    pairs = draw(found.pairs, plan.sample, plan.seed)
+    questions = read_questions(plan.questions)
+    protocol = Protocol(plan.protocol)
+    graders = [open_model(name, ModelRole.GRADER, watch) for name in dict.fromkeys(plan.graders)]
+    parts = [_Part(protocol, rating_instrument(plan.instrument, protocol), pairs)]
+    if plan.leak_sample and protocol is not Protocol.LABELLED:
+        probed = draw([pair for pair in pairs if not pair.tie], min(plan.leak_sample, len(pairs)), plan.seed)
+        told = (Protocol.LABELLED, Protocol.LABEL_SWAP)
+        parts += [_Part(name, rating_instrument(plan.instrument, name), probed) for name in told]
+    folder = RunFolder(plan.out)
+    rows: list[PairRating] = []
+    with Ledger(folder.ledger_path) as ledger:
+        carry_out = Carrier(ledger, watch)
+        for grader in graders:
+            manner = replace(plan.manner, prefill=grader.prefills and plan.manner.samples == 1)
+            try:
+                for part in parts:
+                    rows += _rate_part(grader, part, questions, manner, carry_out)
+            finally:
+                grader.close()
+    folder.write_table("pairs.parquet", pairs_table(pairs))
+    folder.write_table("ratings.parquet", ratings_table(rows))
+    folder.write_json("questions.json", [question.as_json() for question in questions])
+    folder.write_json("record.json", _record(plan, found, questions, parts, graders) | {"replies": carry_out.record()})
+    return RateResult(
+        pairs=len(pairs),
+        questions=len(questions),
+        problems=len(found.problems),
+        states=_states(rows),
+        calls=carry_out.calls,
+        replies=carry_out.replies,
+    )
+
+
+def draw(pairs: Sequence[PreferencePair], size: int | None, seed: int) -> list[PreferencePair]:
+    """Return so many pairs in their own order, the same for the same seed on any machine; all if there are fewer."""
+    if size is None or size >= len(pairs):
+        return list(pairs)
+    ranked = sorted(pairs, key=lambda pair: hashlib.sha256(f"{seed}\0{pair.pair_id}".encode()).digest())
+    chosen = {pair.pair_id for pair in ranked[:size]}
+    return [pair for pair in pairs if pair.pair_id in chosen]
+
+
+def _rate_part(
+    grader: Model, part: _Part, questions: Sequence[Question], manner: RatingManner, carry_out: Carrier
+) -> Iterator[PairRating]:
+    if part.instrument.form is Form.COMPLETION:
+        manner = replace(manner, prefill=False)
+    asks = list(ask_ratings(part.instrument, part.protocol, part.pairs, questions, manner))
+    stage = f"{grader.name} rates, {part.protocol}"
+    answers = carry_out(stage, [ask.request for ask in asks], grader)
+    settled = _settle(grader, asks, answers, carry_out)
+    read = [
+        (ask, read_asked(ask, answer.outcome, settled[index]), answer.key)
+        for index, (ask, answer) in enumerate(zip(asks, answers, strict=True))
+    ]
+    return pair_up(grader.name, read)
+
+
+def _settle(
+    grader: Model, asks: Sequence[RatingAsk], answers: Sequence[Answered], carry_out: Carrier
+) -> list[dict[str, Reply | Failure]]:
+    """Ask the second questions that tell 1 from 10, and return their outcomes by call and key."""
+    open_ones = [follow_ups(ask, answer.outcome) for ask, answer in zip(asks, answers, strict=True)]
+    requests = [request for one in open_ones for request in one.values()]
+    if not requests:
+        return [{} for _ in asks]
+    found = iter(carry_out(f"{grader.name} tells 1 from 10", requests, grader))
+    return [{key: next(found).outcome for key in one} for one in open_ones]
+
+
+def _states(rows: Sequence[PairRating]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        count = counts.setdefault(str(row.protocol), Counter())
+        count[str(row.chosen.state)] += 1
+        count[str(row.rejected.state)] += 1
+    return {protocol: dict(count) for protocol, count in counts.items()}
+
+
+def _record(
+    plan: RatePlan,
+    found: PreferenceSet,
+    questions: Sequence[Question],
+    parts: Sequence[_Part],
+    graders: Sequence[Model],
+) -> dict[str, Any]:
+    texts = "\0".join(f"{question.id}\0{question.text}" for question in questions)
+    return {
+        "schema": 1,
+        "evenhand": evenhand.__version__,
+        "settings": {
+            "pairs": {
+                **source_record(plan.pairs, found.format),
+                "used": len(parts[0].pairs),
+                "problems": len(found.problems),
+            },
+            "sample": {"size": plan.sample, "leak": plan.leak_sample, "seed": plan.seed},
+            "questions": {"name": Path(plan.questions).name, "sha256": hashlib.sha256(texts.encode()).hexdigest()},
+            "instruments": {str(part.protocol): part.instrument.version for part in parts},
+            "reading": plan.reading,
+            "reasons": plan.reasons,
+            "graders": [grader.describe() for grader in graders],
+        },
+    }
