@@ -209,6 +209,7 @@ def test_a_real_grader(tmp_path: Path, grader_weights: Path) -> None:
             leak_sample=0,
             out=tmp_path / instrument,
         )
+        Path(made.questions).write_text("Is the output polite?\n")
         rate(made)
         rows = table(tmp_path / instrument)
         assert set(rows["chosen_state"]) | set(rows["rejected_state"]) == {"ok"}

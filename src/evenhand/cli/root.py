@@ -8,12 +8,15 @@ from rich.console import Console
 import evenhand
 from evenhand.cli.audit import audit_command
 from evenhand.cli.demo import demo_command
+from evenhand.cli.effects import effects_command
+from evenhand.cli.fit import fit_command
 from evenhand.cli.inspect_data import inspect_data_command
 from evenhand.cli.instruments import instruments_command
 from evenhand.cli.models import models_command
 from evenhand.cli.published import published_command
 from evenhand.cli.questions import questions_command
 from evenhand.cli.rate import rate_command
+from evenhand.cli.score import score_command
 from evenhand.errors import EvenhandError
 
 _INTERRUPTED = 130
@@ -32,12 +35,15 @@ def evenhand_command() -> None:
 for _command in (
     audit_command,
     demo_command,
+    effects_command,
+    fit_command,
     inspect_data_command,
     instruments_command,
     models_command,
     published_command,
     questions_command,
     rate_command,
+    score_command,
 ):
     evenhand_command.add_command(_command)
 

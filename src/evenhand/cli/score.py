@@ -1,0 +1,65 @@
+"""``evenhand score``."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.cli.progress import ConsoleWatch
+from evenhand.studies.score import ScorePlan, score
+
+_SHOWN = 20
+
+
+@click.command("score")
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--grader", metavar="MODEL", help="The model that rates (default: the one the spec was fitted to).")
+@click.option(
+    "--instrument",
+    default="rating",
+    show_default=True,
+    metavar="NAME",
+    help="rating (capable graders) or compact (small ones); take the one that the spec was fitted to.",
+)
+@click.option("--input", "input_column", metavar="COLUMN", help="Column of the inputs (default: told from its name).")
+@click.option(
+    "--output", "output_column", metavar="COLUMN", help="Column of the outputs (default: told from its name)."
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON line an output instead of the table.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def score_command(as_json: bool, quiet: bool, **options: object) -> None:
+    """Score new outputs with the scoring spec of `evenhand fit`.
+
+    SPEC is a spec.json or the run folder it is in; FILE holds an input and an output a row (JSONL, JSON, CSV or
+    Parquet). Each output is rated by itself. The difference of two scores is the log odds that the first is
+    preferred. The run folder gets scores.parquet and ledger.sqlite.
+    """
+    plan = ScorePlan(**options)  # type: ignore[arg-type]
+    with ConsoleWatch(quiet=quiet) as watch:
+        result = score(plan, watch)
+    if as_json:
+        for row in result.table.iter_rows(named=True):
+            click.echo(json.dumps(row, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("row", justify="right")
+    table.add_column("score", justify="right")
+    table.add_column("unrated", justify="right")
+    table.add_column("output", overflow="ellipsis", no_wrap=True)
+    for row in result.table.sort("score", descending=True).head(_SHOWN).iter_rows(named=True):
+        start = " ".join(row["output"].split())[:200]
+        table.add_row(str(row["row"]), f"{row['score']:+.3f}", str(row["unrated"]), Text(start))
+    console = Console(highlight=False)
+    console.print(table)
+    if result.table.height > _SHOWN:
+        console.print(
+            f"The {_SHOWN} highest of {result.table.height:,}; all are in {plan.out}/scores.parquet.", markup=False
+        )
+    console.print(
+        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger.", markup=False
+    )

@@ -1,0 +1,137 @@
+"""Score new outputs with a scoring spec: ask its questions of each, and weigh the ratings."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from evenhand.errors import InputError
+from evenhand.execution import Ledger, RunFolder, storable
+from evenhand.graders.rating import RatingManner, ask_ratings, follow_ups, read_asked
+from evenhand.instruments import Form
+from evenhand.instruments.questions import Question
+from evenhand.instruments.rating import Protocol, rating_instrument
+from evenhand.models import ModelRole, open_model
+from evenhand.pairs.outputs import Output, read_outputs
+from evenhand.pairs.preference_pair import PreferencePair
+from evenhand.readings import RatingReading, State
+from evenhand.report.scoring_spec import ScoringSpec
+from evenhand.studies.carrier import Carrier
+from evenhand.studies.watch import StudyWatch, UnwatchedStudy
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePlan:
+    """What to score, and with what."""
+
+    spec: Path
+    file: Path
+    out: Path
+    grader: str | None = None
+    """None takes the grader that the spec was fitted to."""
+    instrument: str = "rating"
+    input_column: str | None = None
+    output_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreResult:
+    """What the scoring came to."""
+
+    table: pl.DataFrame
+    """Columns row, input, output, score, unrated (how many questions gave no rating), and a rating a question."""
+    grader: str
+    calls: int
+    replies: int
+
+
+def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
+    """Rate every output on every question that has a weight, one output a call, and write ``scores.parquet``.
+
+    An output is rated by itself and without a label, whatever the protocol of the spec. Where a question gives no
+    rating its mean stands in, and the output's ``unrated`` says how often.
+    """
+    watch = watch or UnwatchedStudy()
+    spec = read_spec(plan.spec)
+    outputs = read_outputs(plan.file, input_column=plan.input_column, output_column=plan.output_column)
+    questions = [Question(q.id, q.text) for q in spec.questions if q.weight or q.abstained_weight]
+    if not questions:
+        raise InputError("gives no question a weight", source=plan.spec.name, way_out="fit it to more or other data")
+    instrument = rating_instrument(plan.instrument, Protocol.SINGLE)
+    grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch)
+    folder = RunFolder(plan.out)
+    manner = RatingManner(prefill=grader.prefills and instrument.form is Form.CHAT)
+    pairs = [_alone(output) for output in {output.output_id: output for output in outputs}.values()]
+    asks = [a for a in ask_ratings(instrument, Protocol.SINGLE, pairs, questions, manner) if a.output == "chosen"]
+    with Ledger(folder.ledger_path) as ledger:
+        carry_out = Carrier(ledger, watch)
+        try:
+            answers = carry_out(f"{grader.name} rates", [ask.request for ask in asks], grader)
+            more = [follow_ups(ask, answer.outcome) for ask, answer in zip(asks, answers, strict=True)]
+            requests = [request for one in more for request in one.values()]
+            found = iter(carry_out(f"{grader.name} tells 1 from 10", requests, grader) if requests else ())
+            settled = [{key: next(found).outcome for key in one} for one in more]
+        finally:
+            grader.close()
+    ratings: dict[str, dict[str, RatingReading]] = {}
+    for ask, answer, known in zip(asks, answers, settled, strict=True):
+        reading = read_asked(ask, answer.outcome, known)["chosen"]
+        ratings.setdefault(ask.pair.pair_id, {})[ask.question.id] = reading
+    table = _table(spec, outputs, questions, ratings)
+    folder.write_table("scores.parquet", table)
+    return ScoreResult(table, grader.name, carry_out.calls, carry_out.replies)
+
+
+def read_spec(path: Path) -> ScoringSpec:
+    """Return the spec in a file, or in the run folder of a fit; raises ``InputError``."""
+    path = path / "spec.json" if path.is_dir() else path
+    try:
+        values = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"can't be read ({error.strerror or error})", source=str(path), way_out="make one with `evenhand fit`"
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            f"is not JSON ({error})", source=str(path), way_out="make it again with `evenhand fit`"
+        ) from error
+    return ScoringSpec.from_json(values, source=path.name)
+
+
+def _alone(output: Output) -> PreferencePair:
+    # A pair of which only the first output is ever asked about.
+    return PreferencePair(output.output_id, output.output_id, output.input, output.output, output.output)
+
+
+def _table(
+    spec: ScoringSpec,
+    outputs: Sequence[Output],
+    questions: Sequence[Question],
+    ratings: dict[str, dict[str, RatingReading]],
+) -> pl.DataFrame:
+    rows = []
+    for output in outputs:
+        found = ratings[output.output_id]
+        values = {name: reading.value for name, reading in found.items()}
+        abstained = [name for name, reading in found.items() if reading.state is State.ABSTAINED]
+        rows.append(
+            {
+                "row": output.row,
+                "input": storable(output.input),
+                "output": storable(output.output),
+                "score": spec.score(values, abstained),
+                "unrated": sum(value is None for value in values.values()),
+                **{question.id: values[question.id] for question in questions},
+            }
+        )
+    numbers = {question.id: pl.Float64() for question in questions}
+    fixed = {
+        "row": pl.Int64(),
+        "input": pl.String(),
+        "output": pl.String(),
+        "score": pl.Float64(),
+        "unrated": pl.Int64(),
+    }
+    return pl.DataFrame(rows, schema={**fixed, **numbers})
