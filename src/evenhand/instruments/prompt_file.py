@@ -6,6 +6,7 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.instruments.instrument import Form, Instrument, InstrumentSet, Unit
 from evenhand.instruments.scale import EVEN_HANDEDNESS_SCALE, HEDGING_SCALE, REFUSAL_SCALE, Scale
+from evenhand.pairs.text_file import read_text_file
 
 _KNOWN: dict[str, tuple[str, Scale, Unit]] = {
     "EVEN_HANDEDNESS_PROMPT": ("even_handedness", EVEN_HANDEDNESS_SCALE, Unit.PAIR),
@@ -23,13 +24,7 @@ def read_prompt_file(path: Path, name: str = "") -> InstrumentSet:
     Raises ``InputError``.
     """
     try:
-        tree = ast.parse(path.read_text("utf-8-sig"), filename=str(path))
-    except OSError as error:
-        raise InputError(
-            f"can't be read ({error.strerror or error})", source=str(path), way_out="check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", source=str(path), way_out="save it as UTF-8 text") from error
+        tree = ast.parse(read_text_file(path), filename=str(path))
     except (SyntaxError, ValueError) as error:
         raise InputError(
             f"is not a file of Python assignments ({error})",

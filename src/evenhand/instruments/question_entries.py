@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from evenhand.errors import InputError
+from evenhand.pairs.text_file import read_text_file
 
 _LISTS = ("questions", "question")
 """Keys under which a file may hold its list."""
@@ -52,33 +53,7 @@ def read_entries(path: Path) -> list[Entry]:
             field="--questions",
             way_out=f"use builtin, builtin:TAG, or a file whose name ends in {', '.join(readers)}",
         )
-    return reader(_content(path), path.name)
-
-
-def _content(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"can't be read ({error.strerror or error})", source=str(path), way_out="check the path"
-        ) from error
-    if b"\0" in data:
-        raise InputError(
-            f"has a NUL byte in line {_line(data, data.index(0))}",
-            source=path.name,
-            way_out="save it as UTF-8 text (a UTF-16 file or a damaged one looks like this)",
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 in line {_line(data, error.start)}", source=path.name, way_out="save it as UTF-8 text"
-        ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _line(data: bytes, at: int) -> int:
-    return data[:at].count(b"\n") + 1
+    return reader(read_text_file(path).replace("\r\n", "\n").replace("\r", "\n"), path.name)
 
 
 def _lines(text: str, _: str) -> list[Entry]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.instruments.instrument import Form
 from evenhand.instruments.template import check_fields, template_fields, template_style
+from evenhand.pairs.text_file import read_text_file
 
 LOWEST, HIGHEST, IMPOSSIBLE = 0, 10, -1
 """The scale, and what a grader gives where a question can't be answered."""
@@ -114,13 +115,7 @@ def _text(name: str) -> str:
 
 def _prompt_of_file(path: Path) -> str:
     try:
-        tree = ast.parse(path.read_text("utf-8-sig"), filename=str(path))
-    except OSError as error:
-        raise InputError(
-            f"can't be read ({error.strerror or error})", source=str(path), way_out="check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", source=str(path), way_out="save it as UTF-8 text") from error
+        tree = ast.parse(read_text_file(path), filename=str(path))
     except (SyntaxError, ValueError) as error:
         raise InputError(
             f"is not a Python string ({error})", source=str(path), way_out='put the prompt into """ marks'

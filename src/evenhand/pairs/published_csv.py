@@ -8,6 +8,7 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.pairs.paired_prompt import PairedPrompt, Side, StanceKind, content_id
 from evenhand.pairs.sides import kind_of_stances, side_of_group
+from evenhand.pairs.text_file import read_text_file
 
 REQUIRED_COLUMNS = (
     "topic_name",
@@ -54,7 +55,7 @@ def read_paired_prompts(path: Path) -> list[PairedPrompt]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    text = _text(path)
+    text = read_text_file(path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(reader, None)
@@ -78,29 +79,6 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             f"is not valid CSV near line {reader.line_num} ({error})",
             source=path.name,
             way_out="save it again as CSV (UTF-8, comma, double quotes)",
-        ) from error
-
-
-def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"can't be read ({error.strerror or error})", source=str(path), way_out="check the path"
-        ) from error
-    if b"\0" in data:
-        line = data[: data.index(b"\0")].count(b"\n") + 1
-        raise InputError(
-            f"has a NUL byte in line {line}",
-            source=path.name,
-            way_out="save it as UTF-8 text (a UTF-16 file or a damaged one looks like this)",
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"is not UTF-8 in line {line}", source=path.name, way_out="save it as CSV with UTF-8 encoding"
         ) from error
 
 

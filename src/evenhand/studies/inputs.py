@@ -6,6 +6,7 @@ from evenhand.errors import InputError
 from evenhand.fetching import sha256_of_file
 from evenhand.instruments import BUILTIN_INSTRUMENT_SETS, InstrumentSet, builtin_instruments, read_prompt_file
 from evenhand.pairs import PairedPrompt, builtin_pairs, read_paired_prompts
+from evenhand.pairs.text_file import read_text_file
 from evenhand.studies.published import PUBLISHED, published_path
 
 _BUILTIN = "builtin:"
@@ -38,19 +39,7 @@ def load_system_prompt(path: Path | None) -> str:
     """Return the text of a system prompt file, to the letter; empty for none."""
     if path is None:
         return ""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"can't be read ({error.strerror or error})",
-            source=str(path),
-            field="--system-prompt",
-            way_out="check the path",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "is not UTF-8", source=str(path), field="--system-prompt", way_out="save it as UTF-8 text"
-        ) from error
+    text = read_text_file(path, field="--system-prompt")
     if not text.strip():
         raise InputError(
             "is empty",
