@@ -110,6 +110,9 @@ class ScriptedModel:
         assert isinstance(found, Reply)
         return found
 
+    async def rest(self) -> None:
+        """Nothing is held."""
+
     def describe(self) -> dict[str, Any]:
         return {"name": self.name}
 

@@ -58,6 +58,9 @@ class EmbeddedModel:
                 self._server = await loop.run_in_executor(self._threads, self._load)
         return await loop.run_in_executor(self._threads, self._ask, request)
 
+    async def rest(self) -> None:
+        """Nothing belongs to the event loop."""
+
     def describe(self) -> dict[str, Any]:
         """Return what a record says of the model."""
         return {

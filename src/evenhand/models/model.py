@@ -24,6 +24,15 @@ class ContextOverflowError(EvenhandError):
 class TransportError(EvenhandError):
     """A model could not be asked, or what came back is no reply."""
 
+    def __init__(self, message: str, *, passing: bool = False, wait: float | None = None) -> None:
+        """Say whether it may pass, and how many seconds the server asked to wait."""
+        super().__init__(message)
+        self.passing, self.wait = passing, wait
+
+
+class AccessError(EvenhandError):
+    """A model will not answer any request as things are: a wrong key, name or address. It ends the run."""
+
 
 class Model(Protocol):
     """A model that answers requests.
@@ -40,7 +49,10 @@ class Model(Protocol):
     prefills: bool
 
     async def answer(self, request: Request) -> Reply:
-        """Return the reply; raises ``ContextOverflowError`` or ``TransportError``."""
+        """Return the reply; raises ``ContextOverflowError``, ``TransportError`` or ``AccessError``."""
+
+    async def rest(self) -> None:
+        """Let go of what belongs to the running event loop; called at the end of a stage."""
 
     def describe(self) -> dict[str, Any]:
         """Return what a record says of the model: plain values, no secret."""
