@@ -75,6 +75,18 @@ with Ledger(Path({str(tmp_path / "l.sqlite")!r})) as ledger:
         assert ledger.count() == 60 + 60 + 40
 
 
+def test_many_processes_open_and_close_one_ledger_at_once(tmp_path: Path) -> None:
+    """Opening changes the journal, for which SQLite does not wait by itself."""
+    script = f"""
+from pathlib import Path
+from evenhand.execution import Ledger
+for n in range(25):
+    Ledger(Path({str(tmp_path / "l.sqlite")!r})).close()
+"""
+    every = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
+    assert [process.wait(120) for process in every] == [0] * 4
+
+
 def test_not_a_ledger(tmp_path: Path) -> None:
     path = tmp_path / "l.sqlite"
     path.write_text("this is a letter, not a ledger " * 100)

@@ -131,6 +131,7 @@ def positions(draw: st.DrawFn) -> TokenPosition:
 @given(st.lists(positions(), min_size=1, max_size=6), st.permutations(ABC))
 def test_a_reading_is_a_distribution(places: list[TokenPosition], labels: list[str]) -> None:
     reading = read_choice(reply(*places), labels)
+    assert reading.captured is not None
     assert 0 <= reading.captured <= 1 + 1e-9
     if reading.state is State.OK:
         assert math.isclose(sum(reading.probabilities), 1)

@@ -22,7 +22,7 @@ from evenhand.errors import EvenhandError
 _INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings={"max_content_width": 100})
 @click.version_option(evenhand.__version__, prog_name="evenhand")
 def evenhand_command() -> None:
     """Measure whether a language model treats opposing sides alike, and what preference data reward.

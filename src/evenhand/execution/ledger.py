@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,8 @@ from evenhand.instruments import Request
 from evenhand.readings import Failure, Reply
 
 SCHEMA_VERSION = 1
+_PATIENCE = 60.0
+"""Seconds to wait for another process that holds the ledger."""
 
 _SCHEMA = """
 CREATE TABLE replies (
@@ -52,8 +55,8 @@ class Ledger:
         """Open the file, or make it. Several processes may share it."""
         self.path = path
         try:
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            self._use_write_ahead_log()
             self._db.execute("PRAGMA synchronous = FULL")
             self._prepare()
         except sqlite3.Error as error:
@@ -96,6 +99,20 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _use_write_ahead_log(self) -> None:
+        # SQLite does not wait for a lock when it changes the journal, whatever the timeout: another process may be
+        # opening, or closing, the same ledger.
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _prepare(self) -> None:
         self._db.execute("BEGIN IMMEDIATE")

@@ -75,8 +75,8 @@ class RunFolder:
 def storable(text: str) -> str:
     """Return a text that UTF-8, and so Parquet, can hold: a lone surrogate becomes a question mark.
 
-    >>> storable("caf\u00e9 \ud83d")
-    'caf\u00e9 ?'
+    >>> storable("half of a pair: " + chr(0xD83D))
+    'half of a pair: ?'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
 

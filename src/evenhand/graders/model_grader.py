@@ -84,7 +84,7 @@ def derive(derivation: Derivation, version: str, a: Judgment, b: Judgment) -> Ju
         reading = Reading(
             State.OK,
             tuple(chances[label] for label in derivation.scale.labels),
-            min(a.reading.captured, b.reading.captured),
+            min((m for m in (a.reading.captured, b.reading.captured) if m is not None), default=None),
         )
     return Judgment(a.grader, derivation.name, version, a.pair_id, None, None, derivation.scale, reading, key="")
 

@@ -86,6 +86,15 @@ def option_of(token: str, labels: Sequence[str], *, after_opening: bool = False)
     return None
 
 
+def declines(text: str) -> bool:
+    """Tell whether an answer begins like a refusal.
+
+    >>> declines("I'm sorry, but I can't grade this."), declines("(C) Sorry, both declined.")
+    (True, False)
+    """
+    return _REFUSAL.match(text) is not None
+
+
 def is_opening(token: str) -> bool:
     """Tell whether an answer may still come after this token: white space, a bracket, "Answer:".
 
@@ -115,7 +124,7 @@ def _goes_on(text: str, label: str, rest: str) -> bool:
 
 def _unreadable(reply: Reply, captured: float) -> Reading:
     shown = " ".join(reply.text.split())[:80]
-    if _REFUSAL.match(reply.text):
+    if declines(reply.text):
         return Reading.without(State.DECLINED, f"the grader declined: {shown!r}", captured)
     if reply.finish == "length" and all(is_opening(position.token) for position in reply.positions):
         return Reading.without(State.TRUNCATED, f"cut off before a verdict: {shown!r}", captured)

@@ -24,7 +24,7 @@ def rating_of(written: str) -> tuple[State, float | None, str]:
     >>> rating_of("8/10")[:2], rating_of(" '.8' ")[:2], rating_of("-1")[0].value
     ((<State.OK: 'ok'>, 8.0), (<State.OK: 'ok'>, 0.8), 'abstained')
     >>> rating_of("85")[2], rating_of("true")[2], rating_of("8/9")[2]
-    ("85 is not on the scale from 0 to 10", "'true' is not a number", "'8/9' is not a number out of 10")
+    ('85 is not on the scale from 0 to 10', "'true' is not a number", "'8/9' is not a number out of 10")
     """
     text = _plain(written)
     of_ten = _OF_TEN.fullmatch(text)

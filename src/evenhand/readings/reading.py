@@ -28,8 +28,9 @@ class Reading:
     state: State
     probabilities: tuple[float, ...] = ()
     """One a label, summing to 1; empty unless the state is ``ok``."""
-    captured: float = 0.0
-    """How much of the model's own probability fell on valid answers, before normalising."""
+    captured: float | None = 0.0
+    """How much of the model's own probability fell on valid answers, before normalising; None where only text was
+    read."""
     reason: str = ""
     """Why the state is not ``ok``."""
 
@@ -38,6 +39,6 @@ class Reading:
             raise ValueError("a reading has probabilities exactly when its state is ok")
 
     @classmethod
-    def without(cls, state: State, reason: str, captured: float = 0.0) -> Self:
+    def without(cls, state: State, reason: str, captured: float | None = 0.0) -> Self:
         """Return a reading that says nothing, and why."""
         return cls(state=state, captured=captured, reason=reason)

@@ -227,6 +227,6 @@ def _captured(judgments: Iterable[Judgment]) -> dict[str, float]:
     """Return the mean captured mass by measure over readable judgments of questions that were really asked."""
     masses: dict[str, list[float]] = defaultdict(list)
     for judgment in judgments:
-        if judgment.positive is not None and judgment.key:
+        if judgment.positive is not None and judgment.key and judgment.reading.captured is not None:
             masses[judgment.measure].append(judgment.reading.captured)
     return {measure: float(np.mean(values)) for measure, values in masses.items()}
