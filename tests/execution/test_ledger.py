@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -75,16 +76,16 @@ with Ledger(Path({str(tmp_path / "l.sqlite")!r})) as ledger:
         assert ledger.count() == 60 + 60 + 40
 
 
-def test_many_processes_open_and_close_one_ledger_at_once(tmp_path: Path) -> None:
+def test_opening_waits_for_another_connection_that_holds_the_file(tmp_path: Path) -> None:
     """Opening changes the journal, for which SQLite does not wait by itself."""
-    script = f"""
-from pathlib import Path
-from evenhand.execution import Ledger
-for n in range(25):
-    Ledger(Path({str(tmp_path / "l.sqlite")!r})).close()
-"""
-    every = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
-    assert [process.wait(120) for process in every] == [0] * 4
+    path = tmp_path / "l.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE t (x)")
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.3, lambda: other.execute("COMMIT")).start()
+    with pytest.raises(LedgerError, match="schema version 0"):
+        Ledger(path)
+    other.close()
 
 
 def test_not_a_ledger(tmp_path: Path) -> None:
