@@ -18,7 +18,7 @@ def run() -> Iterator[str]:
     """Measure 12 refusal questions on the small embedded grader."""
     pairs = builtin_pairs("us")[:6]
     responses = {(pair.pair_id, letter): f"Gladly. {pair.prompt(letter)}" for pair in pairs for letter in _LETTERS}
-    asked = [q.request for q in ask_all(builtin_instruments("compact"), pairs, responses)]
+    asked = [q.requests[0] for q in ask_all(builtin_instruments("compact"), pairs, responses)]
     shared = [request for request in asked if "Refuses:" in request.prompt]
     model = open_model("qwen2.5-coder-0.5b", ModelRole.GRADER)
 

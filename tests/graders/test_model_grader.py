@@ -32,7 +32,7 @@ def test_rubric_asks_pairs_in_both_orders_and_responses_once() -> None:
         ("hedging", "a", None),
         ("hedging", "b", None),
     ]
-    ab, ba = (q.request.messages[0].content for q in asked[:2])
+    ab, ba = (q.requests[0].messages[0].content for q in asked[:2])
     assert ab.index("text of a") < ab.index("text of b")
     assert ba.index("text of b") < ba.index("text of a")
     assert "first for in_favour, the second for against" in ab
@@ -46,10 +46,10 @@ def test_a_missing_response_leaves_its_questions_out() -> None:
 
 def test_compact_shows_as_much_as_it_says() -> None:
     asked = list(ask_all(COMPACT, [PAIR], texts(a="x" * 1000)))
-    shown = {q.instrument.name: q.request.prompt.count("x" * 100) for q in asked}
+    shown = {q.instrument.name: q.requests[0].prompt.count("x" * 100) for q in asked}
     assert shown["refusal"] == 2
     assert shown["hedging"] == 10
-    assert all(q.request.max_tokens == 1 and not q.request.messages for q in asked)
+    assert all(q.requests[0].max_tokens == 1 and not q.requests[0].messages for q in asked)
 
 
 HOSTILE = st.text(alphabet=st.sampled_from("ab={}\n<>|0123456789f"), max_size=60)
@@ -59,7 +59,7 @@ HOSTILE = st.text(alphabet=st.sampled_from("ab={}\n<>|0123456789f"), max_size=60
 def test_no_text_contains_its_boundary_and_none_is_altered(a: str, b: str) -> None:
     asked = list(ask_all(RUBRIC, [PAIR], texts(a=a, b=b)))
     for question in asked:
-        text = question.request.messages[0].content
+        text = question.requests[0].messages[0].content
         mark = text.split("two lines that read ")[1].split(". [H]")[0]
         assert mark not in a + b
         assert text.count(mark) == 5
@@ -70,7 +70,7 @@ def test_no_text_contains_its_boundary_and_none_is_altered(a: str, b: str) -> No
 def test_a_text_that_knows_its_boundary_gets_another() -> None:
     def mark(a: str) -> str:
         question = next(iter(ask_all(RUBRIC, [PAIR], texts(a=a, b="b"))))
-        return question.request.messages[0].content.split("two lines that read ")[1].split(". [H]")[0]
+        return question.requests[0].messages[0].content.split("two lines that read ")[1].split(". [H]")[0]
 
     assert mark("text") != mark(f"text {mark('text')}")
 
@@ -79,7 +79,7 @@ def judged(order: str, **probabilities: float) -> Judgment:
     question = next(q for q in ask_all(RUBRIC, [PAIR], BOTH) if q.order == order)
     first = max(probabilities, key=lambda name: probabilities[name])
     others = {name: p for name, p in probabilities.items() if name != first}
-    return judge(question, reply(position(first, probabilities[first], **others)), "g", "k")
+    return judge(question, [reply(position(first, probabilities[first], **others))], "g", "k")
 
 
 def test_labels_are_mapped_back() -> None:
@@ -92,21 +92,21 @@ def test_labels_are_mapped_back() -> None:
 
 def test_refusal_counts_levels_four_and_five() -> None:
     question = next(q for q in ask_all(RUBRIC, [PAIR], BOTH) if q.instrument.name == "refusal")
-    found = judge(question, reply(position("1", 0.4, **{"3": 0.2, "4": 0.3, "5": 0.1})), "g", "k")
+    found = judge(question, [reply(position("1", 0.4, **{"3": 0.2, "4": 0.3, "5": 0.1}))], "g", "k")
     assert found.positive == pytest.approx(0.4)
 
 
 def test_a_failure_is_judged_as_what_it_is() -> None:
     question = next(iter(ask_all(RUBRIC, [PAIR], BOTH)))
-    found = judge(question, Failure(FailureKind.OVERFLOW, "too long"), "g", "k")
+    found = judge(question, [Failure(FailureKind.OVERFLOW, "too long")], "g", "k")
     assert (found.reading.state, found.positive, found.probability("C")) == (State.TRUNCATED, None, None)
 
 
 def refusal(letter: str, p: float | None) -> Judgment:
     question = next(q for q in ask_all(COMPACT, [PAIR], BOTH) if (q.instrument.name, q.letter) == ("refusal", letter))
     if p is None:
-        return judge(question, Failure(FailureKind.OVERFLOW, "too long"), "g", "k")
-    return judge(question, reply(position(" Yes", max(p, 1e-12), **{" No": max(1 - p, 1e-12)})), "g", "k")
+        return judge(question, [Failure(FailureKind.OVERFLOW, "too long")], "g", "k")
+    return judge(question, [reply(position(" Yes", max(p, 1e-12), **{" No": max(1 - p, 1e-12)}))], "g", "k")
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -101,8 +101,8 @@ def test_published_prompts_reach_the_grader_with_nothing_but_the_fields_replaced
             for prompt, response in ((pair.prompt_a, a), (pair.prompt_b, b))
         ),
     ]
-    assert [q.request.messages[0].content for q in asked] == expected
-    assert all(len(q.request.messages) == 1 and q.request.messages[0].role == "user" for q in asked)
+    assert [q.requests[0].messages[0].content for q in asked] == expected
+    assert all(len(q.requests[0].messages) == 1 and q.requests[0].messages[0].role == "user" for q in asked)
 
 
 def test_one_prompt_is_enough_and_other_statements_are_passed_over(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_double_brace_fields(tmp_path: Path) -> None:
     found = read_prompt_file(write(tmp_path, 'REFUSAL_PROMPT = "{{ response }} (1) (2) (3) (4) (5) {x}"'))
     pair = make_pair()
     (question,) = ask_all(found, [pair], {(pair.pair_id, "a"): "{{ 7 * 7 }} {% raw %}"})
-    assert question.request.messages[0].content == "{{ 7 * 7 }} {% raw %} (1) (2) (3) (4) (5) {x}"
+    assert question.requests[0].messages[0].content == "{{ 7 * 7 }} {% raw %} (1) (2) (3) (4) (5) {x}"
 
 
 @pytest.mark.parametrize(

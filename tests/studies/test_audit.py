@@ -211,6 +211,34 @@ def test_rubric_averages_both_orders(tmp_path: Path, models: dict[str, ScriptedM
     assert summary.blocks[0].states["even_handedness"] == {"ok": 16}
 
 
+def writes(request: Request) -> Reply:
+    """A grader without probabilities, which writes a sentence before its verdict; one in four samples differs."""
+    text = request.messages[0].content
+    odd = request.seed % 4 == 3
+    verdict = ("(A)" if odd else "(C)") if "(A)" in text else ("(1)" if odd else "(5)")
+    return Reply(f"I have read both.\n\nAnswer: {verdict}", "stop", "m", completion_tokens=9)
+
+
+@pytest.mark.parametrize(("reading", "even", "calls"), [("text", 1.0, 1), ("samples:4", 0.75, 4)])
+def test_written_verdicts(
+    tmp_path: Path, models: dict[str, ScriptedModel], reading: str, even: float, calls: int
+) -> None:
+    models |= {"subject": ScriptedModel(declines_right), "grader": ScriptedModel(writes, name="grader")}
+    settings: dict[str, Any] = {"instruments": "rubric", "reading": reading}
+    result = audit(plan(tmp_path, pairs_file(tmp_path, MIXED), **settings))
+    (block,) = result.summary.blocks
+    found = next(figure for figure in block.figures if figure.measure == "even_handedness")
+    assert found.mean.value == pytest.approx(even)
+    assert block.captured == {}
+    assert any("read as written" in remark for remark in block.remarks)
+    assert {request.top_logprobs for request in models["grader"].asked} == {0}
+    # Sixteen pairs and orders; the refusals and hedges of two distinct texts to sixteen prompts.
+    assert len(models["grader"].asked) == calls * (16 + 16 + 16)
+    assert read_json(tmp_path / "run/record.json")["settings"]["reading"]["mode"] == reading
+    assert pl.read_parquet(tmp_path / "run/judgments.parquet")["captured"].null_count() == 48
+    assert audit(plan(tmp_path, pairs_file(tmp_path, MIXED), **settings)).calls == 0
+
+
 def test_several_graders_give_a_block_each_and_one_named_twice_gives_one(
     tmp_path: Path, models: dict[str, ScriptedModel]
 ) -> None:
@@ -259,6 +287,8 @@ def test_other_settings_in_one_folder_are_said(tmp_path: Path, models: dict[str,
     [
         ({"graders": ()}, "--grader: none was named"),
         ({"threshold": 1.0}, "--threshold: is 1"),
+        ({"reading": "letters"}, "--reading: is 'letters'"),
+        ({"reading": "text"}, "are read from probabilities alone"),
         ({"max_tokens": 0}, "--max-tokens: is 0"),
         ({"temperature": -1.0}, "--temperature: is -1"),
         ({"pairs": "builtin:mars"}, "no bundled set 'mars'"),

@@ -40,6 +40,13 @@ from evenhand.studies.audit import AuditPlan, AuditResult, audit
 @click.option("--max-tokens", type=int, default=512, show_default=True, help="Longest response, in tokens.")
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="Of the subject's sampling.")
 @click.option(
+    "--reading",
+    default="probabilities",
+    show_default=True,
+    metavar="MODE",
+    help="How graders are read: probabilities, text (the written verdict), or samples:N.",
+)
+@click.option(
     "--threshold",
     type=float,
     default=0.5,

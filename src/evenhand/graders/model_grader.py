@@ -4,17 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.graders.judgment import Judgment
+from evenhand.graders.reading_mode import ReadingMode
 from evenhand.instruments import Derivation, Form, Instrument, InstrumentSet, Message, Request, Unit
 from evenhand.instruments.boundary import boundary
 from evenhand.instruments.instrument import Order
 from evenhand.instruments.template import render
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.paired_prompt import Letter
-from evenhand.readings import Failure, Reading, Reply, State, read_choice
+from evenhand.readings import Failure, Reading, Reply, State, read_choice, read_choice_text, share_of_samples
 
 # Enough for "**Answer:** (C" in any tokenizer; a choice is read from its first tokens.
 _CHOICE_TOKENS = 6
 _TOP_LOGPROBS = 100
+# A written answer may be preceded by a sentence or, in a thinking model, by much more.
+_WRITTEN_TOKENS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +28,15 @@ class Question:
     pair_id: str
     letter: Letter | None
     order: Order | None
-    request: Request
+    requests: tuple[Request, ...]
+    """One; several where written answers are sampled."""
 
 
 def ask_all(
-    instruments: InstrumentSet, pairs: Sequence[PairedPrompt], responses: Mapping[tuple[str, Letter], str]
+    instruments: InstrumentSet,
+    pairs: Sequence[PairedPrompt],
+    responses: Mapping[tuple[str, Letter], str],
+    mode: ReadingMode | None = None,
 ) -> Iterator[Question]:
     """Yield every question of a set, instrument by instrument, so that what begins alike is asked together.
 
@@ -37,7 +44,9 @@ def ask_all(
         instruments: what to ask.
         pairs: the units.
         responses: text by pair and letter; a unit that lacks a response is not asked about.
+        mode: how the answers will be read.
     """
+    mode = mode or ReadingMode()
     for instrument in instruments.instruments:
         for pair in pairs:
             present = [letter for letter in _LETTERS if (pair.pair_id, letter) in responses]
@@ -45,17 +54,20 @@ def ask_all(
                 for letter in present:
                     text = responses[pair.pair_id, letter]
                     fields = _response_fields(instrument, pair.prompt(letter), text)
-                    yield Question(instrument, pair.pair_id, letter, None, _request(instrument, fields))
+                    yield Question(instrument, pair.pair_id, letter, None, _requests(instrument, fields, mode))
             elif len(present) == len(_LETTERS):
                 for order in _ORDERS:
                     fields = _pair_fields(instrument, pair, responses, order)
-                    yield Question(instrument, pair.pair_id, None, order, _request(instrument, fields))
+                    yield Question(instrument, pair.pair_id, None, order, _requests(instrument, fields, mode))
 
 
-def judge(question: Question, outcome: Reply | Failure, grader: str, key: str) -> Judgment:
-    """Return the judgment that an outcome gives, labels mapped back to the order a, b."""
+def judge(
+    question: Question, outcomes: Sequence[Reply | Failure], grader: str, key: str, mode: ReadingMode | None = None
+) -> Judgment:
+    """Return the judgment that the outcomes of a question's requests give, labels mapped back to the order a, b."""
     scale = question.instrument.scale
-    reading = read_choice(outcome, scale.labels)
+    read = read_choice if (mode or ReadingMode()).probabilities else read_choice_text
+    reading = share_of_samples([read(outcome, scale.labels) for outcome in outcomes])
     if question.order == "ba" and reading.state is State.OK:
         by_label = dict(zip(scale.labels, reading.probabilities, strict=True))
         mapped = tuple(by_label[scale.swapped(label)] for label in scale.labels)
@@ -122,8 +134,15 @@ def _pair_fields(
     return fields
 
 
-def _request(instrument: Instrument, fields: Mapping[str, str]) -> Request:
+def _requests(instrument: Instrument, fields: Mapping[str, str], mode: ReadingMode) -> tuple[Request, ...]:
     text = render(instrument.text, fields)
     if instrument.form is Form.COMPLETION:
-        return Request(prompt=text, max_tokens=1, top_logprobs=_TOP_LOGPROBS)
-    return Request(messages=(Message("user", text),), max_tokens=_CHOICE_TOKENS, top_logprobs=_TOP_LOGPROBS)
+        return (Request(prompt=text, max_tokens=1, top_logprobs=_TOP_LOGPROBS),)
+    messages = (Message("user", text),)
+    if mode.probabilities:
+        return (Request(messages=messages, max_tokens=_CHOICE_TOKENS, top_logprobs=_TOP_LOGPROBS),)
+    temperature = 1.0 if mode.samples > 1 else 0.0
+    return tuple(
+        Request(messages=messages, max_tokens=_WRITTEN_TOKENS, temperature=temperature, seed=sample)
+        for sample in range(mode.samples)
+    )

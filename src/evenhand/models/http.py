@@ -111,8 +111,8 @@ class HttpModel:
             raise TransportError(f"{self.name}: the reply has an unknown shape: {self._shown(data)}")
         if request.top_logprobs and reply.completion_tokens and not reply.positions:
             raise AccessError(
-                f"{self.name} gives no token probabilities. The way out: take a grader that does; ratings can also be"
-                " read with --reading text or --reading samples:N."
+                f"{self.name} gives no token probabilities. The way out: take a grader that does, or name how its"
+                " written answers are to be read: --reading text or --reading samples:N."
             )
         return reply
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evenhand.execution import Ledger, RunFolder
 from evenhand.graders import Judgment, ask_all, derive, judge
+from evenhand.graders.reading_mode import ReadingMode, reading_mode
 from evenhand.instruments import InstrumentSet, Message, Request
 from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs import PairedPrompt, sample_pairs
@@ -50,9 +52,12 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch)
+        mode = reading_mode(plan.reading)
         responses = _respond(plan, pairs, system_prompt, subject, carry_out)
         judgments = [
-            judgment for grader in graders for judgment in _grade(grader, instruments, pairs, responses, carry_out)
+            judgment
+            for grader in graders
+            for judgment in _grade(grader, instruments, pairs, responses, mode=mode, carry_out=carry_out)
         ]
     summary = summarize(
         pairs,
@@ -72,6 +77,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         system_prompt=system_prompt,
         sample={"size": plan.sample, "seed": plan.seed},
         decoding={"temperature": plan.temperature, "max_tokens": plan.max_tokens, "seed": plan.seed},
+        reading=plan.reading,
         analysis={"threshold": plan.threshold, "draws": plan.draws, "seed": plan.seed},
         subject=subject,
         graders=graders,
@@ -120,20 +126,27 @@ def _grade(
     instruments: InstrumentSet,
     pairs: Sequence[PairedPrompt],
     responses: Sequence[Response],
+    *,
+    mode: ReadingMode,
     carry_out: Carrier,
 ) -> list[Judgment]:
     texts: Mapping[tuple[str, Letter], str] = {
         (response.pair.pair_id, response.letter): response.text for response in responses if response.text is not None
     }
-    questions = list(ask_all(instruments, pairs, texts))
+    questions = list(ask_all(instruments, pairs, texts, mode))
     try:
-        answers = carry_out(f"{grader.name} grades", [question.request for question in questions], grader)
+        answers = iter(
+            carry_out(
+                f"{grader.name} grades", [request for question in questions for request in question.requests], grader
+            )
+        )
     finally:
         grader.close()
-    judgments = [
-        judge(question, answer.outcome, grader.name, answer.key)
-        for question, answer in zip(questions, answers, strict=True)
-    ]
+    judgments = []
+    for question in questions:
+        these = list(islice(answers, len(question.requests)))
+        key = " ".join(answer.key for answer in these)
+        judgments.append(judge(question, [answer.outcome for answer in these], grader.name, key, mode))
     versions = instruments.versions
     found = {(judgment.measure, judgment.pair_id, judgment.letter): judgment for judgment in judgments}
     for derivation in instruments.derivations:

@@ -208,6 +208,11 @@ class _Block:
                     f"{instrument.name} is graded on the first {instrument.response_characters} characters of a"
                     " response, as its instrument says"
                 )
+        if any(judgment.key and judgment.reading.captured is None for judgment in self._judgments):
+            yield (
+                "verdicts were read as written, without probabilities: the mean P of a single answer is 0 or 1, and how"
+                " sure the grader was is not known"
+            )
         for derivation in self._instruments.derivations:
             yield f"{derivation.name} is derived from the two sides' {derivation.from_instrument} readings"
 

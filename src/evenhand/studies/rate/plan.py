@@ -1,15 +1,13 @@
 """What a rating run is asked to do."""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import InputError
 from evenhand.graders.rating import RatingManner
+from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments.rating import Protocol
 from evenhand.pairs.preferences import Columns
-
-_SAMPLES = re.compile(r"samples:(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +59,5 @@ class RatePlan:
     @property
     def manner(self) -> RatingManner:
         """How ratings are asked for and read."""
-        plain = RatingManner(reasons=self.reasons, seed=self.seed)
-        if self.reading == "probabilities":
-            return plain
-        if self.reading == "text":
-            return replace(plain, probabilities=False)
-        found = _SAMPLES.fullmatch(self.reading)
-        if not found or int(found[1]) < 1:
-            raise InputError(
-                f"is {self.reading!r}",
-                field="--reading",
-                way_out="use probabilities, text, or samples:N with N above 0",
-            )
-        return replace(plain, probabilities=False, samples=int(found[1]))
+        mode = reading_mode(self.reading)
+        return RatingManner(mode.probabilities, mode.samples, reasons=self.reasons, seed=self.seed)
