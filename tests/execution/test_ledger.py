@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,20 @@ def test_the_first_reply_stays(tmp_path: Path) -> None:
     with Ledger(tmp_path / "l.sqlite") as ledger, Ledger(tmp_path / "l.sqlite") as second:
         ledger.keep("k", "m", REQUEST, one)
         assert second.keep("k", "m", REQUEST, other).reply == one
+
+
+def test_several_are_kept_together_or_not_at_all(tmp_path: Path) -> None:
+    one, other = reply(position("A", 0.5)), reply(position("B", 0.5))
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        ledger.keep("k1", "m", REQUEST, one)
+        kept = ledger.keep_all([("k1", "m", REQUEST, other), ("k2", "m", REQUEST, other)])
+        assert [entry.reply for entry in kept] == [one, other]
+        bad: tuple[Any, ...] = (object(), "m", REQUEST, one)
+        with pytest.raises(LedgerError, match="a reply could not be kept"):
+            ledger.keep_all([("k3", "m", REQUEST, one), bad])
+        assert ledger.find("k3") is None
+        ledger.keep("k4", "m", REQUEST, one)
+        assert ledger.count() == 3
 
 
 def test_failures_are_events_and_never_answers(tmp_path: Path) -> None:

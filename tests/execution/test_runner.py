@@ -81,3 +81,19 @@ def test_a_full_ledger_stops_the_run(tmp_path: Path) -> None:
         with pytest.raises(LedgerError):
             run_requests(requests("a", "b"), model, ledger)
     assert len(model.asked) == 1
+
+
+def test_a_reply_counts_only_once_it_is_committed(tmp_path: Path) -> None:
+    """Whatever was reported as answered is there for another connection at that moment."""
+    path = tmp_path / "l.sqlite"
+    missing: list[str] = []
+    with Ledger(path) as ledger, Ledger(path) as other:
+        model = ScriptedModel(echo, concurrency=16)
+
+        def check(answer: Answered) -> None:
+            if other.find(answer.key) is None:
+                missing.append(answer.key)
+
+        run_requests(requests(*map(str, range(100))), model, ledger, check)
+    assert missing == []
+    assert len(model.asked) == 100

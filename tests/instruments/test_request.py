@@ -18,7 +18,7 @@ def test_every_field_and_the_model_are_in_the_key() -> None:
         "top_logprobs": 5,
         "stop": ("}",),
     }
-    assert {field.name for field in fields(Request)} == set(changes) | {"prompt"}
+    assert {field.name for field in fields(Request)} == set(changes) | {"prompt"} == set(CHAT.as_json())
     keys = {CHAT.key("m")} | {replace(CHAT, **{name: value}).key("m") for name, value in changes.items()}  # type: ignore[arg-type]
     assert len(keys | {CHAT.key("n"), Request(prompt="x" * 500, max_tokens=3).key("m")}) == len(changes) + 3
 

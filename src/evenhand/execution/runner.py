@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from evenhand.execution.ledger import Ledger
+from evenhand.execution.ledger import Entry, Ledger, LedgerError
 from evenhand.execution.retries import Patience, answer_with_patience
 from evenhand.instruments import Request
 from evenhand.models import ContextOverflowError, Model, TransportError
@@ -50,9 +50,11 @@ async def _run(
     answers: dict[str, Answered] = {}
     queue: Iterator[tuple[str, Request]] = iter(dict(keyed).items())
 
+    keeper = _Keeper(ledger, model.identity)
+
     async def work() -> None:
         for key, request in queue:
-            answers[key] = answer = await _one(key, request, model, ledger, patience)
+            answers[key] = answer = await _one(key, request, model, keeper, patience)
             on_answer(answer)
 
     try:
@@ -66,8 +68,37 @@ async def _run(
     return [answers[key] for key, _ in keyed]
 
 
-async def _one(key: str, request: Request, model: Model, ledger: Ledger, patience: Patience) -> Answered:
-    kept = ledger.find(key)
+class _Keeper:
+    """Commits what comes back at the same time in one go; a reply counts only once its commit is done."""
+
+    def __init__(self, ledger: Ledger, model: str) -> None:
+        self.ledger, self.model = ledger, model
+        self._waiting: list[tuple[str, Request, Reply, asyncio.Future[Entry]]] = []
+
+    async def keep(self, key: str, request: Request, reply: Reply) -> Entry:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Entry] = loop.create_future()
+        if not self._waiting:
+            loop.call_soon(self._commit)
+        self._waiting.append((key, request, reply, done))
+        return await done
+
+    def _commit(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        try:
+            entries = self.ledger.keep_all([(key, self.model, request, reply) for key, request, reply, _ in waiting])
+        except LedgerError as error:
+            for *_, done in waiting:
+                if not done.done():
+                    done.set_exception(error)
+            return
+        for (*_, done), entry in zip(waiting, entries, strict=True):
+            if not done.done():
+                done.set_result(entry)
+
+
+async def _one(key: str, request: Request, model: Model, keeper: _Keeper, patience: Patience) -> Answered:
+    kept = keeper.ledger.find(key)
     if kept:
         return Answered(request, key, kept.reply, kept.at, called=False)
     try:
@@ -77,9 +108,9 @@ async def _one(key: str, request: Request, model: Model, ledger: Ledger, patienc
     except TransportError as error:
         failure = Failure(FailureKind.TRANSPORT, str(error))
     else:
-        entry = ledger.keep(key, model.identity, request, reply)
+        entry = await keeper.keep(key, request, reply)
         return Answered(request, key, entry.reply, entry.at, called=True)
-    ledger.note_failure(key, model.identity, failure)
+    keeper.ledger.note_failure(key, model.identity, failure)
     return Answered(request, key, failure, "", called=True)
 
 

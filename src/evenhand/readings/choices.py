@@ -12,6 +12,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evenhand.readings.reading import Reading, State
 from evenhand.readings.reply import Failure, FailureKind, Reply
@@ -105,6 +106,7 @@ def is_opening(token: str) -> bool:
     return (bool(token) and not text) or _CUE.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=50_000)  # The same few thousand tokens come up at every position of every reply.
 def _plain(token: str) -> str:
     """Return a token without what does not show: compatibility forms folded, format characters dropped."""
     folded = unicodedata.normalize("NFKC", token)

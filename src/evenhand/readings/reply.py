@@ -1,6 +1,6 @@
 """What comes back from a model: a reply, or a failure that says why there is none."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
@@ -34,7 +34,18 @@ class Reply:
 
     def as_json(self) -> dict[str, Any]:
         """Return the reply as plain values; ``from_json`` takes them back."""
-        return asdict(self)
+        # Written out: dataclasses.asdict copies every token of every position, and this runs once a call.
+        return {
+            "text": self.text,
+            "finish": self.finish,
+            "model": self.model,
+            "positions": [
+                {"token": place.token, "logprob": place.logprob, "top": place.top} for place in self.positions
+            ],
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
