@@ -129,6 +129,17 @@ def test_bad_specs(tmp_path: Path, text: str, what: str) -> None:
         read_spec(path)
 
 
+def test_the_instrument_is_the_one_of_the_fit(tmp_path: Path, spec: Path) -> None:
+    made = json.loads((spec / "spec.json").read_text())
+    assert made["provenance"]["instrument"] == "rating"
+    made["provenance"]["instrument"] = "published.txt"
+    (tmp_path / "other.json").write_text(json.dumps(made))
+    file = outputs(tmp_path, "*")
+    with pytest.raises(InputError, match=r"fitted to ratings by published.txt.*--instrument: rating, compact"):
+        score(ScorePlan(tmp_path / "other.json", file, tmp_path / "scored"))
+    score(ScorePlan(tmp_path / "other.json", file, tmp_path / "scored", instrument="rating"))
+
+
 def test_bad_plans(tmp_path: Path, spec: Path) -> None:
     plans: list[tuple[dict[str, Any], str]] = [
         ({"spec": tmp_path / "absent.json"}, "can't be read"),

@@ -20,10 +20,8 @@ _SHOWN = 20
 @click.option("--grader", metavar="MODEL", help="The model that rates (default: the one the spec was fitted to).")
 @click.option(
     "--instrument",
-    default="rating",
-    show_default=True,
     metavar="NAME",
-    help="rating (capable graders) or compact (small ones); take the one that the spec was fitted to.",
+    help="rating or compact (default: the one the spec was fitted to).",
 )
 @click.option("--input", "input_column", metavar="COLUMN", help="Column of the inputs (default: told from its name).")
 @click.option(

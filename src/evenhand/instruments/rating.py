@@ -17,6 +17,10 @@ LOWEST, HIGHEST, IMPOSSIBLE = 0, 10, -1
 """The scale, and what a grader gives where a question can't be answered."""
 
 
+BUILTIN_RATING = ("rating", "compact")
+"""The built-in instruments: for capable graders, and for small ones."""
+
+
 class Protocol(StrEnum):
     """What the grader is told of the two outputs."""
 

@@ -323,7 +323,9 @@ def _settings(
 
 def _provenance(folder: Path, seed: int) -> dict[str, Any]:
     files = ("pairs.parquet", "ratings.parquet", "questions.json")
+    record = RunFolder(folder).read_json("record.json") or {}
     return {
+        "instrument": record.get("settings", {}).get("instrument"),
         "evenhand": evenhand.__version__,
         "seed": seed,
         **{f"{name.partition('.')[0]}_sha256": sha256_of_file(folder / name) for name in files},

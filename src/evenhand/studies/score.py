@@ -12,7 +12,7 @@ from evenhand.execution import Ledger, RunFolder, storable
 from evenhand.graders.rating import RatingManner, ask_ratings, follow_ups, read_asked
 from evenhand.instruments import Form
 from evenhand.instruments.questions import Question
-from evenhand.instruments.rating import Protocol, rating_instrument
+from evenhand.instruments.rating import BUILTIN_RATING, Protocol, rating_instrument
 from evenhand.models import ModelRole, open_model
 from evenhand.pairs.outputs import Output, read_outputs
 from evenhand.pairs.preference_pair import PreferencePair
@@ -31,7 +31,8 @@ class ScorePlan:
     out: Path
     grader: str | None = None
     """None takes the grader that the spec was fitted to."""
-    instrument: str = "rating"
+    instrument: str | None = None
+    """``rating`` or ``compact``; None takes the one that the spec was fitted to."""
     input_column: str | None = None
     output_column: str | None = None
 
@@ -59,7 +60,7 @@ def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
     questions = [Question(q.id, q.text) for q in spec.questions if q.weight or q.abstained_weight]
     if not questions:
         raise InputError("gives no question a weight", source=plan.spec.name, way_out="fit it to more or other data")
-    instrument = rating_instrument(plan.instrument, Protocol.SINGLE)
+    instrument = rating_instrument(plan.instrument or _fitted_to(spec, plan.spec), Protocol.SINGLE)
     grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch)
     folder = RunFolder(plan.out)
     manner = RatingManner(prefill=grader.prefills and instrument.form is Form.CHAT)
@@ -98,6 +99,17 @@ def read_spec(path: Path) -> ScoringSpec:
             f"is not JSON ({error})", source=str(path), way_out="make it again with `evenhand fit`"
         ) from error
     return ScoringSpec.from_json(values, source=path.name)
+
+
+def _fitted_to(spec: ScoringSpec, path: Path) -> str:
+    name = spec.provenance.get("instrument")
+    if name not in BUILTIN_RATING:
+        raise InputError(
+            f"was fitted to ratings by {name or 'an unknown instrument'}, which can't rate one output by itself",
+            source=path.name,
+            way_out=f"name one with --instrument: {', '.join(BUILTIN_RATING)}",
+        )
+    return str(name)
 
 
 def _alone(output: Output) -> PreferencePair:

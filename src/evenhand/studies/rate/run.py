@@ -12,7 +12,7 @@ from evenhand.execution import Answered, Ledger, RunFolder
 from evenhand.graders.rating import PairRating, RatingAsk, RatingManner, ask_ratings, follow_ups, pair_up, read_asked
 from evenhand.instruments import Form
 from evenhand.instruments.questions import Question, read_questions
-from evenhand.instruments.rating import Protocol, RatingInstrument, rating_instrument
+from evenhand.instruments.rating import BUILTIN_RATING, Protocol, RatingInstrument, rating_instrument
 from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.pairs.preferences import PreferenceSet, collected
@@ -153,6 +153,7 @@ def _record(
             },
             "sample": {"size": plan.sample, "leak": plan.leak_sample, "seed": plan.seed},
             "questions": {"name": Path(plan.questions).name, "sha256": hashlib.sha256(texts.encode()).hexdigest()},
+            "instrument": plan.instrument if plan.instrument in BUILTIN_RATING else Path(plan.instrument).name,
             "instruments": {str(part.protocol): part.instrument.version for part in parts},
             "reading": plan.reading,
             "reasons": plan.reasons,
