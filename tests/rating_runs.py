@@ -11,34 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from conftest import shared
-
-RATINGS = {
-    "grader": pl.String,
-    "protocol": pl.String,
-    "question": pl.String,
-    "pair_id": pl.String,
-    "input_id": pl.String,
-    "order": pl.String,
-    "repeat": pl.Int32,
-    "chosen": pl.Float64,
-    "rejected": pl.Float64,
-    "chosen_state": pl.String,
-    "rejected_state": pl.String,
-    "chosen_captured": pl.Float64,
-    "rejected_captured": pl.Float64,
-    "key": pl.String,
-}
-PAIRS = {
-    "pair_id": pl.String,
-    "input_id": pl.String,
-    "tie": pl.Boolean,
-    "strength": pl.Float64,
-    "chosen_length": pl.Int64,
-    "rejected_length": pl.Int64,
-    "input": pl.String,
-    "chosen": pl.String,
-    "rejected": pl.String,
-}
+from evenhand.studies.rate.files import PAIRS, RATINGS
 
 
 def rating(pair: int, chosen: float | None, rejected: float | None, **changes: Any) -> dict[str, Any]:
@@ -72,8 +45,8 @@ def write_run(
 ) -> Path:
     """Write a run folder; questions that are not given are made of the ratings."""
     folder.mkdir(parents=True, exist_ok=True)
-    pl.DataFrame(list(ratings), schema=RATINGS).write_parquet(folder / "ratings.parquet")
-    pl.DataFrame(list(pairs), schema=PAIRS).write_parquet(folder / "pairs.parquet")
+    pl.DataFrame(list(ratings), schema=dict(RATINGS)).write_parquet(folder / "ratings.parquet")
+    pl.DataFrame(list(pairs), schema=dict(PAIRS)).write_parquet(folder / "pairs.parquet")
     names = dict.fromkeys(row["question"] for row in ratings)
     found = list(questions) or [{"id": name, "text": f"Is it {name}?", "tags": [], "direction": None} for name in names]
     (folder / "questions.json").write_text(json.dumps(found), "utf-8")

@@ -16,6 +16,7 @@ from evenhand.readings import Reply, TokenPosition
 from evenhand.studies.rate import RatePlan, rate
 from evenhand.studies.rate import run as rate_run
 from evenhand.studies.rate.files import PAIRS, RATINGS
+from evenhand.studies.watch import UnwatchedStudy
 
 GOOD, BAD = "good " * 4, "bad " * 4
 
@@ -147,6 +148,23 @@ def test_samples_are_rows(tmp_path: Path, models: dict[str, ScriptedModel]) -> N
     assert rows.height == 4 * 2 * 2 * 3
     assert set(rows["repeat"]) == {0, 1, 2}
     assert {request.top_logprobs for request in models["grader"].asked} == {0}
+
+
+def test_other_settings_in_one_folder_are_said(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    models["grader"] = ScriptedModel(reads_the_text, name="grader")
+    rate(plan(tmp_path))
+    said: list[str] = []
+
+    class Watch(UnwatchedStudy):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    rate(plan(tmp_path), Watch())
+    assert not [line for line in said if "other settings" in line]
+    rate(plan(tmp_path, reading="text"), Watch())
+    (line,) = [line for line in said if "other settings" in line]
+    assert "(reading)" in line
+    assert "out of date" in line
 
 
 def test_labelled_as_published_has_no_probe(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:

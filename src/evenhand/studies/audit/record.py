@@ -66,11 +66,3 @@ def audit_record(
         "responses": summary.responses,
         "judgments": {f"{block.grader} | {block.instruments}": block.states for block in summary.blocks},
     }
-
-
-def settings_changed(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> list[str]:
-    """Return the names of the settings in which a run differs from what its folder held."""
-    if before is None:
-        return []
-    old, new = before.get("settings", {}), now["settings"]
-    return [name for name in new if old.get(name) != new[name]]

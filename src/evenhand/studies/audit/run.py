@@ -14,11 +14,12 @@ from evenhand.pairs.paired_prompt import Letter
 from evenhand.report import AuditSummary
 from evenhand.studies.audit.files import judgments_table, responses_table
 from evenhand.studies.audit.plan import AuditPlan
-from evenhand.studies.audit.record import audit_record, settings_changed
+from evenhand.studies.audit.record import audit_record
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize
 from evenhand.studies.carrier import Carrier
 from evenhand.studies.inputs import load_instruments, load_pairs, load_system_prompt
+from evenhand.studies.settings import say_if_changed
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 LETTERS: tuple[Letter, ...] = ("a", "b")
@@ -84,12 +85,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         summary=summary,
         replies=carry_out.record(),
     )
-    changed = settings_changed(folder.read_json("record.json"), record)
-    if changed:
-        watch.say(
-            f"{plan.out} held a run with other settings ({', '.join(changed)}): its replies are used where they are"
-            " the same, and its tables are replaced"
-        )
+    say_if_changed(folder, record, watch)
     folder.write_table("responses.parquet", responses_table(responses))
     folder.write_table("judgments.parquet", judgments_table(judgments, pairs))
     folder.write_json("record.json", record)

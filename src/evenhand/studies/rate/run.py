@@ -21,6 +21,7 @@ from evenhand.studies.carrier import Carrier
 from evenhand.studies.preference_source import open_preferences, source_record
 from evenhand.studies.rate.files import pairs_table, ratings_table
 from evenhand.studies.rate.plan import RatePlan
+from evenhand.studies.settings import say_if_changed
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 
@@ -74,10 +75,12 @@ def rate(plan: RatePlan, watch: StudyWatch | None = None) -> RateResult:
                     rows += _rate_part(grader, part, questions, manner, carry_out)
             finally:
                 grader.close()
+    record = _record(plan, found, questions, parts, graders) | {"replies": carry_out.record()}
+    say_if_changed(folder, record, watch)
     folder.write_table("pairs.parquet", pairs_table(pairs))
     folder.write_table("ratings.parquet", ratings_table(rows))
     folder.write_json("questions.json", [question.as_json() for question in questions])
-    folder.write_json("record.json", _record(plan, found, questions, parts, graders) | {"replies": carry_out.record()})
+    folder.write_json("record.json", record)
     return RateResult(
         pairs=len(pairs),
         questions=len(questions),
