@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand.instruments import Request
-from evenhand.models import EMBEDDED_MODELS, weights_path
+from evenhand.models import EMBEDDED_MODELS, Limits, Price, weights_path
 from evenhand.pairs import PairedPrompt, Side, StanceKind
 from evenhand.readings import Reply, TokenPosition
 
@@ -96,8 +96,18 @@ def reply(*positions: TokenPosition, finish: str = "length") -> Reply:
 class ScriptedModel:
     """A model whose replies a test computes from the requests."""
 
-    def __init__(self, answer: Any, *, name: str = "scripted", concurrency: int = 1, prefills: bool = False) -> None:
-        self.prefills = prefills
+    def __init__(
+        self,
+        answer: Any,
+        *,
+        name: str = "scripted",
+        concurrency: int = 1,
+        prefills: bool = False,
+        local: bool = False,
+        limits: Limits | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self.prefills, self.local, self.limits, self.price = prefills, local, limits or Limits(), price
         self.name, self.identity, self.concurrency = name, f"identity of {name}", concurrency
         self._answer = answer
         self.asked: list[Request] = []

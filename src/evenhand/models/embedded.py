@@ -12,7 +12,7 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.instruments import Request
-from evenhand.models.model import ContextOverflowError, ModelRole, TransportError
+from evenhand.models.model import ContextOverflowError, Limits, ModelRole, Price, TransportError
 from evenhand.readings import Reply, TokenPosition
 
 # One slot keeps a grader's prefix cache whole and its figures repeatable; four make a subject write faster.
@@ -36,6 +36,9 @@ class EmbeddedModel:
     """A model that runs in this process. It is loaded by the first request."""
 
     prefills = True
+    local = True
+    limits = Limits()
+    price: Price | None = Price(0.0, 0.0, 0.0)
 
     def __init__(self, name: str, sha256: str, weights: Callable[[], Path], role: ModelRole) -> None:
         """Take the weights' hash, and how to get at them once they are needed."""

@@ -8,7 +8,7 @@ import aiohttp
 
 from evenhand.instruments import Request
 from evenhand.models.http_replies import read_reply
-from evenhand.models.model import AccessError, ContextOverflowError, TransportError
+from evenhand.models.model import AccessError, ContextOverflowError, Limits, Price, TransportError, Trouble
 from evenhand.readings import Reply
 
 CONCURRENCY = 32
@@ -28,6 +28,9 @@ class HttpModel:
     """A model at an endpoint. The key is read from the environment when a request is sent and kept nowhere."""
 
     prefills = False
+    local = False
+    limits = Limits()
+    price: Price | None = None
 
     def __init__(self, name: str, base_url: str, model: str, key_variable: str) -> None:
         """Take where it is and what it is called there; nothing is sent yet."""
@@ -49,7 +52,7 @@ class HttpModel:
                 if response.status != 200:
                     raise self._refused(response.status, data, response.headers.get("Retry-After"))
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-            raise TransportError(f"{self.name}: {type(error).__name__}", passing=True) from error
+            raise TransportError(f"{self.name}: {type(error).__name__}", trouble=_class_of(error), passing=True) from error
         return self._read(data, request)
 
     def describe(self) -> dict[str, Any]:
@@ -103,12 +106,18 @@ class HttpModel:
         try:
             answer = json.loads(data)
         except ValueError as error:
-            raise TransportError(f"{self.name}: the reply is no JSON: {self._shown(data)}", passing=True) from error
+            raise TransportError(
+                f"{self.name}: the reply is no JSON: {self._shown(data)}", trouble=Trouble.BAD_REPLY, passing=True
+            ) from error
         if not isinstance(answer, dict) or answer.get("error") or not answer.get("choices"):
-            raise TransportError(f"{self.name}: an error under status 200: {self._shown(data)}", passing=True)
+            raise TransportError(
+                f"{self.name}: an error under status 200: {self._shown(data)}", trouble=Trouble.BAD_REPLY, passing=True
+            )
         reply = read_reply(answer, self.model)
         if reply is None:
-            raise TransportError(f"{self.name}: the reply has an unknown shape: {self._shown(data)}")
+            raise TransportError(
+                f"{self.name}: the reply has an unknown shape: {self._shown(data)}", trouble=Trouble.BAD_REPLY
+            )
         if request.top_logprobs and reply.completion_tokens and not reply.positions:
             raise AccessError(
                 f"{self.name} gives no token probabilities. The way out: take a grader that does, or name how its"
@@ -124,8 +133,12 @@ class HttpModel:
             tell = _TELL[status].format(key=self.key_variable)
             return AccessError(f"{self.name}: the endpoint answered {status} ({shown}). The way out: {tell}.")
         passing = status in (408, 409, 425, 429) or status >= 500
+        trouble = Trouble.RATE_LIMIT if status == 429 else Trouble.SERVER if passing else Trouble.REFUSED
         return TransportError(
-            f"{self.name}: the endpoint answered {status} ({shown})", passing=passing, wait=_seconds(retry_after)
+            f"{self.name}: the endpoint answered {status} ({shown})",
+            trouble=trouble,
+            passing=passing,
+            wait=_seconds(retry_after),
         )
 
     def _shown(self, data: bytes) -> str:
@@ -133,6 +146,12 @@ class HttpModel:
         text = " ".join(data.decode("utf-8", "replace").split())
         key = os.environ.get(self.key_variable)
         return (text.replace(key, "***") if key else text)[:200]
+
+
+def _class_of(error: BaseException) -> Trouble:
+    if isinstance(error, TimeoutError):
+        return Trouble.TIMEOUT
+    return Trouble.BAD_REPLY if isinstance(error, aiohttp.ClientPayloadError) else Trouble.CONNECTION
 
 
 def _seconds(retry_after: str | None) -> float | None:

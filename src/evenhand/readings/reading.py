@@ -15,6 +15,8 @@ class State(StrEnum):
     """There is an answer, and none of the options can be read from it."""
     TRUNCATED = "truncated"
     """The text was longer than the grader's context, or the answer was cut off before its verdict."""
+    UNANSWERED = "unanswered"
+    """The model thought, and ended without an answer."""
     DECLINED = "declined"
     """The grader refused to grade."""
     FAILED = "failed"

@@ -26,11 +26,13 @@ class Reply:
     model: str
     """The model as the provider names it."""
     positions: tuple[TokenPosition, ...] = ()
-    """Empty where no probabilities were asked for."""
+    """Empty where no probabilities were asked for. Where thinking stands before the answer, its tokens are not here."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """How many of the prompt's tokens were served from a prefix cache."""
+    thinking: str = ""
+    """What the model wrote to itself before its answer; never graded and never read."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the reply as plain values; ``from_json`` takes them back."""
@@ -45,6 +47,7 @@ class Reply:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "cached_tokens": self.cached_tokens,
+            "thinking": self.thinking,
         }
 
     @classmethod
