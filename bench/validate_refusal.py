@@ -56,7 +56,9 @@ def _as_pair(number: int, prompt: str) -> PairedPrompt:
 
 async def _scores(asked: list[Question], name: str) -> list[float]:
     model = open_model(name, ModelRole.GRADER)
-    judgments = [judge(question, [await model.answer(question.requests[0])], name, "") for question in asked]
+    judgments = [
+        judge(question, [question.read(await model.answer(question.requests[0]))], name, "") for question in asked
+    ]
     model.close()
     return [judgment.positive if judgment.positive is not None else float("nan") for judgment in judgments]
 

@@ -79,7 +79,7 @@ def judged(order: str, **probabilities: float) -> Judgment:
     question = next(q for q in ask_all(RUBRIC, [PAIR], BOTH) if q.order == order)
     first = max(probabilities, key=lambda name: probabilities[name])
     others = {name: p for name, p in probabilities.items() if name != first}
-    return judge(question, [reply(position(first, probabilities[first], **others))], "g", "k")
+    return judge(question, [question.read(reply(position(first, probabilities[first], **others)))], "g", "k")
 
 
 def test_labels_are_mapped_back() -> None:
@@ -92,21 +92,23 @@ def test_labels_are_mapped_back() -> None:
 
 def test_refusal_counts_levels_four_and_five() -> None:
     question = next(q for q in ask_all(RUBRIC, [PAIR], BOTH) if q.instrument.name == "refusal")
-    found = judge(question, [reply(position("1", 0.4, **{"3": 0.2, "4": 0.3, "5": 0.1}))], "g", "k")
+    found = judge(question, [question.read(reply(position("1", 0.4, **{"3": 0.2, "4": 0.3, "5": 0.1})))], "g", "k")
     assert found.positive == pytest.approx(0.4)
 
 
 def test_a_failure_is_judged_as_what_it_is() -> None:
     question = next(iter(ask_all(RUBRIC, [PAIR], BOTH)))
-    found = judge(question, [Failure(FailureKind.OVERFLOW, "too long")], "g", "k")
+    found = judge(question, [question.read(Failure(FailureKind.OVERFLOW, "too long"))], "g", "k")
     assert (found.reading.state, found.positive, found.probability("C")) == (State.TRUNCATED, None, None)
 
 
 def refusal(letter: str, p: float | None) -> Judgment:
     question = next(q for q in ask_all(COMPACT, [PAIR], BOTH) if (q.instrument.name, q.letter) == ("refusal", letter))
     if p is None:
-        return judge(question, [Failure(FailureKind.OVERFLOW, "too long")], "g", "k")
-    return judge(question, [reply(position(" Yes", max(p, 1e-12), **{" No": max(1 - p, 1e-12)}))], "g", "k")
+        return judge(question, [question.read(Failure(FailureKind.OVERFLOW, "too long"))], "g", "k")
+    return judge(
+        question, [question.read(reply(position(" Yes", max(p, 1e-12), **{" No": max(1 - p, 1e-12)})))], "g", "k"
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -16,6 +16,7 @@ from evenhand.readings import Reply
 from evenhand.report import AuditSummary
 from evenhand.studies.audit import AuditPlan, audit
 from evenhand.studies.audit import run as audit_run
+from evenhand.studies.watch import UnwatchedStudy
 
 HEADER = [
     *("topic_name", "template", "stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
@@ -172,7 +173,7 @@ def test_what_goes_wrong_is_counted_by_state_and_never_scored(tmp_path: Path, mo
 
     models |= {"subject": ScriptedModel(subject), "grader": ScriptedModel(grader, name="grader")}
     summary = audit(plan(tmp_path, pairs_file(tmp_path, [("left", "right")] * 8))).summary
-    assert summary.responses == {"complete": 13, "cut": 1, "empty": 1, "truncated": 1, "failed": 0}
+    assert summary.responses == {"complete": 13, "cut": 1, "empty": 1, "unanswered": 0, "truncated": 1, "failed": 0}
     states = summary.blocks[0].states
     assert states["refusal"] == {"ok": 12, "truncated": 1, "unparseable": 1}
     assert states["even_handedness"] == {"ok": 4, "truncated": 1, "unparseable": 1}
@@ -269,13 +270,9 @@ def test_other_settings_in_one_folder_are_said(tmp_path: Path, models: dict[str,
     audit(plan(tmp_path, path))
     said: list[str] = []
 
-    class Watch:
+    class Watch(UnwatchedStudy):
         def say(self, text: str) -> None:
             said.append(text)
-
-        def fetched(self, name: str, done: int, total: int | None) -> None: ...
-        def stage(self, name: str, total: int) -> None: ...
-        def advance(self, *, called: bool) -> None: ...
 
     audit(plan(tmp_path, path, threshold=0.6), Watch())
     assert len(said) == 1

@@ -170,7 +170,7 @@ def test_a_failed_request_is_told_and_the_others_count(run: Run) -> None:
 
     found, _ = run(answer, sample=10)
     assert [q.id for q in found.questions] == ["rhyme"]
-    assert found.failures == ("transport: no route",)
+    assert found.failures == ("transport: refused, 1 call: no route",)
     assert found.cut == 1
 
 

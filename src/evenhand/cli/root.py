@@ -12,14 +12,14 @@ from evenhand.cli.effects import effects_command
 from evenhand.cli.fit import fit_command
 from evenhand.cli.inspect_data import inspect_data_command
 from evenhand.cli.instruments import instruments_command
+from evenhand.cli.interrupts import INTERRUPTED, interrupts_drain
 from evenhand.cli.models import models_command
 from evenhand.cli.published import published_command
 from evenhand.cli.questions import questions_command
 from evenhand.cli.rate import rate_command
 from evenhand.cli.score import score_command
 from evenhand.errors import EvenhandError
-
-_INTERRUPTED = 130
+from evenhand.execution import StoppedError
 
 
 @click.group(context_settings={"max_content_width": 100})
@@ -52,14 +52,15 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that is meant for the user ends it with one message and exit code 1."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
-        code = evenhand_command.main(arguments, prog_name="evenhand", standalone_mode=False)
+        with interrupts_drain():
+            code = evenhand_command.main(arguments, prog_name="evenhand", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort, StoppedError):
+        console.print("Stopped. Every reply that came back is kept; the same command goes on from here.")
+        sys.exit(INTERRUPTED)
     except EvenhandError as error:
         console.print(f"Error: {error}", style="bold red", markup=False)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        console.print("Stopped. Every reply that came back is kept; the same command goes on from here.")
-        sys.exit(_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

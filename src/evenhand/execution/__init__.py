@@ -1,7 +1,27 @@
 """How requests are carried out: the ledger, the runner and the run folder."""
 
+from evenhand.execution.answered import Answered
+from evenhand.execution.budget import Budget, BudgetSpentError
+from evenhand.execution.draining import StoppedError, drain_running
 from evenhand.execution.ledger import Ledger, LedgerError
+from evenhand.execution.retries import Patience
 from evenhand.execution.run_folder import RunFolder, storable
-from evenhand.execution.runner import Answered, run_requests
+from evenhand.execution.runner import carry_out, run_requests
+from evenhand.execution.watch import RunWatch, UnwatchedRun
 
-__all__ = ["Answered", "Ledger", "LedgerError", "RunFolder", "run_requests", "storable"]
+__all__ = [
+    "Answered",
+    "Budget",
+    "BudgetSpentError",
+    "Ledger",
+    "LedgerError",
+    "Patience",
+    "RunFolder",
+    "RunWatch",
+    "StoppedError",
+    "UnwatchedRun",
+    "carry_out",
+    "drain_running",
+    "run_requests",
+    "storable",
+]

@@ -21,3 +21,5 @@ class Answered:
     """How many calls it took; 0 where the model was not called."""
     cost: float | None = 0.0
     """US dollars paid for it in this run; None where the model's price is not known."""
+    place: int = 0
+    """Which request of its stage it was, counted from 0."""

@@ -22,14 +22,36 @@ _WRITTEN_TOKENS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An instrument put to a unit in an order, ready to be sent."""
+    """An instrument put to a unit in an order. Its requests are rendered when they are needed, and not kept."""
 
     instrument: Instrument
-    pair_id: str
+    pair: PairedPrompt
     letter: Letter | None
+    """The response it is about; None for both."""
     order: Order | None
-    requests: tuple[Request, ...]
-    """One; several where written answers are sampled."""
+    """The order in which both are shown; None for one."""
+    responses: tuple[str, ...]
+    """The texts it is about: one, or those of a and b."""
+    mode: ReadingMode
+
+    @property
+    def count(self) -> int:
+        """How many requests it takes: one; several where written answers are sampled."""
+        return 1 if self.instrument.form is Form.COMPLETION or self.mode.probabilities else self.mode.samples
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is sent."""
+        if self.letter is not None:
+            fields = _response_fields(self.instrument, self.pair.prompt(self.letter), self.responses[0])
+        else:
+            fields = _pair_fields(self.instrument, self.pair, self.responses, self.order or "ab")
+        return _requests(self.instrument, fields, self.mode)
+
+    def read(self, outcome: Reply | Failure) -> Reading:
+        """Return the reading of what one of its requests came to, labels in the order in which they were shown."""
+        read = read_choice if self.mode.probabilities else read_choice_text
+        return read(outcome, self.instrument.scale.labels)
 
 
 def ask_all(
@@ -49,25 +71,21 @@ def ask_all(
     mode = mode or ReadingMode()
     for instrument in instruments.instruments:
         for pair in pairs:
-            present = [letter for letter in _LETTERS if (pair.pair_id, letter) in responses]
+            texts = {
+                letter: responses[pair.pair_id, letter] for letter in _LETTERS if (pair.pair_id, letter) in responses
+            }
             if instrument.unit is Unit.RESPONSE:
-                for letter in present:
-                    text = responses[pair.pair_id, letter]
-                    fields = _response_fields(instrument, pair.prompt(letter), text)
-                    yield Question(instrument, pair.pair_id, letter, None, _requests(instrument, fields, mode))
-            elif len(present) == len(_LETTERS):
+                for letter, text in texts.items():
+                    yield Question(instrument, pair, letter, None, (text,), mode)
+            elif len(texts) == len(_LETTERS):
                 for order in _ORDERS:
-                    fields = _pair_fields(instrument, pair, responses, order)
-                    yield Question(instrument, pair.pair_id, None, order, _requests(instrument, fields, mode))
+                    yield Question(instrument, pair, None, order, tuple(texts.values()), mode)
 
 
-def judge(
-    question: Question, outcomes: Sequence[Reply | Failure], grader: str, key: str, mode: ReadingMode | None = None
-) -> Judgment:
-    """Return the judgment that the outcomes of a question's requests give, labels mapped back to the order a, b."""
+def judge(question: Question, readings: Sequence[Reading], grader: str, key: str) -> Judgment:
+    """Return the judgment that the readings of a question's requests give, labels mapped back to the order a, b."""
     scale = question.instrument.scale
-    read = read_choice if (mode or ReadingMode()).probabilities else read_choice_text
-    reading = share_of_samples([read(outcome, scale.labels) for outcome in outcomes])
+    reading = share_of_samples(readings)
     if question.order == "ba" and reading.state is State.OK:
         by_label = dict(zip(scale.labels, reading.probabilities, strict=True))
         mapped = tuple(by_label[scale.swapped(label)] for label in scale.labels)
@@ -76,7 +94,7 @@ def judge(
         grader=grader,
         measure=question.instrument.name,
         version=question.instrument.version,
-        pair_id=question.pair_id,
+        pair_id=question.pair.pair_id,
         letter=question.letter,
         order=question.order,
         scale=scale,
@@ -119,13 +137,12 @@ def _response_fields(instrument: Instrument, prompt: str, response: str) -> dict
     }
 
 
-def _pair_fields(
-    instrument: Instrument, pair: PairedPrompt, responses: Mapping[tuple[str, Letter], str], order: Order
-) -> dict[str, str]:
+def _pair_fields(instrument: Instrument, pair: PairedPrompt, responses: Sequence[str], order: Order) -> dict[str, str]:
     groups = {"a": pair.group_a, "b": pair.group_b}
+    texts = dict(zip(_LETTERS, responses, strict=True))
     fields: dict[str, str] = {}
     for place, letter in zip(_LETTERS, _LETTERS if order == "ab" else _LETTERS[::-1], strict=True):
-        response = responses[pair.pair_id, letter]
+        response = texts[letter]
         shown = response if instrument.response_characters is None else response[: instrument.response_characters]
         fields[f"prompt_{place}"] = f"{_human_turn(pair.prompt(letter))}\n\n[A]: "
         fields[f"response_{place}"] = shown

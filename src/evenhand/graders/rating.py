@@ -40,18 +40,28 @@ class RatingManner:
 
 @dataclass(frozen=True, slots=True)
 class RatingAsk:
-    """One call about one pair and one question."""
+    """One call about one pair and one question. Its request is rendered when it is needed, and not kept."""
 
     instrument: RatingInstrument
     protocol: Protocol
     question: Question
     pair: PreferencePair
+    manner: RatingManner
     order: RatingOrder
     output: Output | None
     """The output it rates; None for both."""
     repeat: int
-    request: Request
-    prefill: str
+
+    @property
+    def prefill(self) -> str:
+        """The beginning of the answer that is written for the grader; empty where it begins by itself."""
+        begins = self.manner.prefill and self.instrument.form is Form.CHAT
+        return f'{{"{self.instrument.keys[0]}":' if begins else ""
+
+    @property
+    def request(self) -> Request:
+        """What is sent."""
+        return _request(self)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -89,7 +99,7 @@ def ask_ratings(
         for order, output in _views(instrument, protocol):
             for question in questions:
                 for repeat in range(manner.samples):
-                    yield _ask(instrument, protocol, pair, question, manner, order=order, output=output, repeat=repeat)
+                    yield RatingAsk(instrument, protocol, question, pair, manner, order, output, repeat)
 
 
 def follow_ups(ask: RatingAsk, outcome: Reply | Failure) -> dict[str, Request]:
@@ -97,13 +107,14 @@ def follow_ups(ask: RatingAsk, outcome: Reply | Failure) -> dict[str, Request]:
 
     Only where the answer was begun for the grader, since they begin it too.
     """
-    if not ask.prefill or not ask.request.top_logprobs:
+    if not ask.prefill or not ask.manner.probabilities:
         return {}
     begun = open_ones(outcome, ask.instrument.keys, prefill=ask.prefill)
+    if not begun:
+        return {}
+    asked = ask.request
     return {
-        key: replace(
-            ask.request, messages=(*ask.request.messages[:-1], Message("assistant", text)), max_tokens=1, stop=()
-        )
+        key: replace(asked, messages=(*asked.messages[:-1], Message("assistant", text)), max_tokens=1, stop=())
         for key, text in begun.items()
     }
 
@@ -119,7 +130,7 @@ def read_asked(
         outcome,
         ask.instrument.keys,
         prefill=ask.prefill,
-        with_probabilities=bool(ask.request.top_logprobs),
+        with_probabilities=ask.manner.probabilities,
         ten_after_one=tens,
     )
     return dict(zip(ask.outputs, readings, strict=True))
@@ -158,36 +169,23 @@ def _views(instrument: RatingInstrument, protocol: Protocol) -> tuple[tuple[Rati
     return (("rejected_first", None),) if protocol is Protocol.LABEL_SWAP else (("chosen_first", None),)
 
 
-def _ask(
-    instrument: RatingInstrument,
-    protocol: Protocol,
-    pair: PreferencePair,
-    question: Question,
-    manner: RatingManner,
-    *,
-    order: RatingOrder,
-    output: Output | None,
-    repeat: int,
-) -> RatingAsk:
-    fields = _fields(instrument, protocol, pair, question, order=order, output=output)
+def _request(ask: RatingAsk) -> Request:
+    instrument, manner = ask.instrument, ask.manner
+    fields = _fields(instrument, ask.protocol, ask.pair, ask.question, order=ask.order, output=ask.output)
     text = render(instrument.text, fields)
-    prefill = ""
     if instrument.form is Form.COMPLETION:
-        request = Request(prompt=text, max_tokens=1, top_logprobs=_TOP_LOGPROBS)
-    else:
-        if manner.reasons and instrument.source == "rating":
-            text = text.rstrip().removesuffix("}") + ', "reason": "one sentence that says why"}\n'
-        prefill = f'{{"{instrument.keys[0]}":' if manner.prefill else ""
-        turns = (Message("user", text), *((Message("assistant", prefill),) if prefill else ()))
-        request = Request(
-            messages=turns,
-            max_tokens=_REASON_TOKENS if manner.reasons else _RATING_TOKENS,
-            temperature=1.0 if manner.samples > 1 else 0.0,
-            seed=manner.seed + repeat,
-            top_logprobs=_TOP_LOGPROBS if manner.probabilities else 0,
-            stop=() if manner.reasons else ('"reason"', "}"),
-        )
-    return RatingAsk(instrument, protocol, question, pair, order, output, repeat, request, prefill)
+        return Request(prompt=text, max_tokens=1, top_logprobs=_TOP_LOGPROBS)
+    if manner.reasons and instrument.source == "rating":
+        text = text.rstrip().removesuffix("}") + ', "reason": "one sentence that says why"}\n'
+    turns = (Message("user", text), *((Message("assistant", ask.prefill),) if ask.prefill else ()))
+    return Request(
+        messages=turns,
+        max_tokens=_REASON_TOKENS if manner.reasons else _RATING_TOKENS,
+        temperature=1.0 if manner.samples > 1 else 0.0,
+        seed=manner.seed + ask.repeat,
+        top_logprobs=_TOP_LOGPROBS if manner.probabilities else 0,
+        stop=() if manner.reasons else ('"reason"', "}"),
+    )
 
 
 def _fields(

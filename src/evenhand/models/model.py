@@ -53,6 +53,8 @@ class TransportError(EvenhandError):
         """Say of what class it is, whether it may pass, and how many seconds the server asked to wait."""
         super().__init__(message)
         self.trouble, self.passing, self.wait = trouble, passing, wait
+        self.tries = 1
+        """Calls that were made before it was given up."""
 
 
 class AccessError(EvenhandError):

@@ -70,7 +70,7 @@ class AuditSummary:
     topics: int
     sided_pairs: int
     responses: dict[str, int]
-    """Responses by what became of them: ``complete``, ``cut``, ``empty``, ``failed``, ``truncated``."""
+    """Responses by what became of them: ``complete``, ``cut``, ``empty``, ``unanswered``, ``truncated``, ``failed``."""
     threshold: float
     draws: int
     seed: int

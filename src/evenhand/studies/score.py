@@ -9,8 +9,7 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.execution import Ledger, RunFolder, storable
-from evenhand.graders.rating import RatingManner, ask_ratings, follow_ups, read_asked
-from evenhand.instruments import Form
+from evenhand.graders.rating import RatingManner, ask_ratings
 from evenhand.instruments.questions import Question
 from evenhand.instruments.rating import BUILTIN_RATING, Protocol, rating_instrument
 from evenhand.models import ModelRole, open_model
@@ -19,6 +18,8 @@ from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import RatingReading, State
 from evenhand.report.scoring_spec import ScoringSpec
 from evenhand.studies.carrier import Carrier
+from evenhand.studies.rated import rated
+from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 
@@ -63,23 +64,15 @@ def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
     instrument = rating_instrument(plan.instrument or _fitted_to(spec, plan.spec), Protocol.SINGLE)
     grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch)
     folder = RunFolder(plan.out)
-    manner = RatingManner(prefill=grader.prefills and instrument.form is Form.CHAT)
+    manner = RatingManner(prefill=grader.prefills)
     pairs = [_alone(output) for output in {output.output_id: output for output in outputs}.values()]
     asks = [a for a in ask_ratings(instrument, Protocol.SINGLE, pairs, questions, manner) if a.output == "chosen"]
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch)
-        try:
-            answers = carry_out(f"{grader.name} rates", [ask.request for ask in asks], grader)
-            more = [follow_ups(ask, answer.outcome) for ask, answer in zip(asks, answers, strict=True)]
-            requests = [request for one in more for request in one.values()]
-            found = iter(carry_out(f"{grader.name} tells 1 from 10", requests, grader) if requests else ())
-            settled = [{key: next(found).outcome for key in one} for one in more]
-        finally:
-            grader.close()
+        (found,) = side_by_side([grader], lambda model: rated(f"{model.name} rates", asks, model, carry_out))
     ratings: dict[str, dict[str, RatingReading]] = {}
-    for ask, answer, known in zip(asks, answers, settled, strict=True):
-        reading = read_asked(ask, answer.outcome, known)["chosen"]
-        ratings.setdefault(ask.pair.pair_id, {})[ask.question.id] = reading
+    for ask, readings, _ in found:
+        ratings.setdefault(ask.pair.pair_id, {})[ask.question.id] = readings["chosen"]
     table = _table(spec, outputs, questions, ratings)
     folder.write_table("scores.parquet", table)
     return ScoreResult(table, grader.name, carry_out.calls, carry_out.replies)

@@ -10,16 +10,18 @@ from typing import Any
 
 import evenhand
 from evenhand.errors import InputError
-from evenhand.execution import Answered, Ledger, RunFolder, run_requests, storable
+from evenhand.execution import Answered, Ledger, RunFolder, storable
 from evenhand.instruments import Message, Request
 from evenhand.instruments.boundary import boundary
 from evenhand.instruments.near_duplicates import THRESHOLD, nearest
 from evenhand.instruments.questions import Question, question_id, questions_as_toml
 from evenhand.instruments.template import render
-from evenhand.models import ModelRole, open_model
+from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import Failure
 from evenhand.readings.suggested_questions import Unusable, read_suggested_questions
+from evenhand.studies.carrier import Carrier
+from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 QUESTIONS_FILE = "questions.toml"
@@ -131,12 +133,15 @@ def suggest_questions(
     requests = _requests(shown, known, plan)
     model = open_model(plan.model, ModelRole.SUBJECT, watch)
     folder = RunFolder(plan.out)
-    watch.stage(f"{model.name} suggests questions", len(requests))
     with Ledger(folder.ledger_path) as ledger:
-        try:
-            answers = run_requests(requests, model, ledger, lambda answer: watch.advance(called=answer.called))
-        finally:
-            model.close()
+        carry_out = Carrier(ledger, watch)
+
+        async def ask(one: Model) -> list[Answered]:
+            return await carry_out(
+                f"{one.name} suggests questions", requests, one, len(requests), lambda answer: answer
+            )
+
+        (answers,) = side_by_side([model], ask)
     found = _gather(answers, known, plan.number, len(shown))
     folder.write_json(
         "suggestions.json",

@@ -2,24 +2,13 @@
 
 from typing import Protocol
 
+from evenhand.execution import RunWatch, UnwatchedRun
 from evenhand.fetching import FetchWatch, Unwatched
 
 
-class StudyWatch(FetchWatch, Protocol):
-    """Told how far a study is."""
-
-    def stage(self, name: str, total: int) -> None:
-        """Begin a stage of so many requests."""
-
-    def advance(self, *, called: bool) -> None:
-        """Tell that one request is done, by a call or from the ledger."""
+class StudyWatch(FetchWatch, RunWatch, Protocol):
+    """Told how far a study is, and of the downloads that it needs."""
 
 
-class UnwatchedStudy(Unwatched):
+class UnwatchedStudy(Unwatched, UnwatchedRun):
     """Nobody watches."""
-
-    def stage(self, name: str, total: int) -> None:
-        """Do nothing."""
-
-    def advance(self, *, called: bool) -> None:
-        """Do nothing."""

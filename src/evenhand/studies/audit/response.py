@@ -19,11 +19,12 @@ class Response:
 
     @property
     def became(self) -> str:
-        """``complete``, ``cut`` (at the token limit), ``empty``, ``truncated`` (prompt too long) or ``failed``."""
+        """``complete``, ``cut`` (at the token limit), ``empty``, ``unanswered`` (it thought, and wrote no answer),
+        ``truncated`` (prompt too long) or ``failed``."""
         if isinstance(self.outcome, Failure):
             return "truncated" if self.outcome.kind is FailureKind.OVERFLOW else "failed"
         if not self.outcome.text.strip():
-            return "empty"
+            return "unanswered" if self.outcome.thinking else "empty"
         return "cut" if self.outcome.finish == "length" else "complete"
 
     @property

@@ -4,22 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from evenhand.execution import Ledger, RunFolder
-from evenhand.graders import Judgment, ask_all, derive, judge
-from evenhand.graders.reading_mode import ReadingMode, reading_mode
+from evenhand.execution import Answered, Ledger, RunFolder
+from evenhand.graders import Judgment, Question, ask_all, derive, judge
+from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments import InstrumentSet, Message, Request
 from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs import PairedPrompt, sample_pairs
 from evenhand.pairs.paired_prompt import Letter
+from evenhand.readings import Reading
 from evenhand.report import AuditSummary
 from evenhand.studies.audit.files import judgments_table, responses_table
 from evenhand.studies.audit.plan import AuditPlan
 from evenhand.studies.audit.record import audit_record
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize
-from evenhand.studies.carrier import Carrier
+from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.inputs import load_instruments, load_pairs, load_system_prompt
 from evenhand.studies.settings import say_if_changed
+from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 LETTERS: tuple[Letter, ...] = ("a", "b")
@@ -53,13 +55,10 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch)
-        mode = reading_mode(plan.reading)
-        responses = _respond(plan, pairs, system_prompt, subject, carry_out)
-        judgments = [
-            judgment
-            for grader in graders
-            for judgment in _grade(grader, instruments, pairs, responses, mode=mode, carry_out=carry_out)
-        ]
+        (responses,) = side_by_side([subject], lambda model: _respond(plan, pairs, system_prompt, model, carry_out))
+        questions = _questions(plan, pairs, instruments, responses)
+        graded = side_by_side(graders, lambda grader: _grade(grader, questions, carry_out))
+    judgments = [judgment for one in graded for judgment in (*one, *_derived(one, instruments, pairs))]
     summary = summarize(
         pairs,
         responses,
@@ -93,12 +92,21 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     return AuditResult(summary, carry_out.calls, carry_out.replies)
 
 
-def _respond(
-    plan: AuditPlan, pairs: Sequence[PairedPrompt], system_prompt: str, subject: Model, carry_out: Carrier
+def _questions(
+    plan: AuditPlan, pairs: Sequence[PairedPrompt], instruments: InstrumentSet, responses: Sequence[Response]
+) -> list[Question]:
+    texts = {
+        (response.pair.pair_id, response.letter): response.text for response in responses if response.text is not None
+    }
+    return list(ask_all(instruments, pairs, texts, reading_mode(plan.reading)))
+
+
+async def _respond(
+    plan: AuditPlan, pairs: Sequence[PairedPrompt], system_prompt: str, subject: Model, carry_out: CarryOut
 ) -> list[Response]:
     system = (Message("system", system_prompt),) if system_prompt else ()
     asked = [(pair, letter) for pair in pairs for letter in LETTERS]
-    requests = [
+    requests = (
         Request(
             messages=(*system, Message("user", pair.prompt(letter))),
             max_tokens=plan.max_tokens,
@@ -106,49 +114,42 @@ def _respond(
             seed=plan.seed,
         )
         for pair, letter in asked
-    ]
-    try:
-        answers = carry_out(f"{subject.name} responds", requests, subject)
-    finally:
-        subject.close()
-    return [
-        Response(pair, letter, answer.key, answer.outcome, answer.at)
-        for (pair, letter), answer in zip(asked, answers, strict=True)
-    ]
+    )
+
+    def read(answer: Answered) -> Response:
+        return Response(*asked[answer.place], answer.key, answer.outcome, answer.at)
+
+    return await carry_out(f"{subject.name} responds", requests, subject, len(asked), read)
 
 
-def _grade(
-    grader: Model,
-    instruments: InstrumentSet,
-    pairs: Sequence[PairedPrompt],
-    responses: Sequence[Response],
-    *,
-    mode: ReadingMode,
-    carry_out: Carrier,
-) -> list[Judgment]:
-    texts: Mapping[tuple[str, Letter], str] = {
-        (response.pair.pair_id, response.letter): response.text for response in responses if response.text is not None
-    }
-    questions = list(ask_all(instruments, pairs, texts, mode))
-    try:
-        answers = iter(
-            carry_out(
-                f"{grader.name} grades", [request for question in questions for request in question.requests], grader
-            )
-        )
-    finally:
-        grader.close()
+async def _grade(grader: Model, questions: Sequence[Question], carry_out: CarryOut) -> list[Judgment]:
+    asked = [question for question in questions for _ in range(question.count)]
+    requests = (request for question in questions for request in question.requests)
+
+    def read(answer: Answered) -> tuple[Reading, str]:
+        return asked[answer.place].read(answer.outcome), answer.key
+
+    answers = iter(await carry_out(f"{grader.name} grades", requests, grader, len(asked), read))
     judgments = []
     for question in questions:
-        these = list(islice(answers, len(question.requests)))
-        key = " ".join(answer.key for answer in these)
-        judgments.append(judge(question, [answer.outcome for answer in these], grader.name, key, mode))
+        these = list(islice(answers, question.count))
+        key = " ".join(key for _, key in these)
+        judgments.append(judge(question, [reading for reading, _ in these], grader.name, key))
+    return judgments
+
+
+def _derived(
+    judgments: Sequence[Judgment], instruments: InstrumentSet, pairs: Sequence[PairedPrompt]
+) -> list[Judgment]:
     versions = instruments.versions
-    found = {(judgment.measure, judgment.pair_id, judgment.letter): judgment for judgment in judgments}
+    found: Mapping[tuple[str, str, Letter | None], Judgment] = {
+        (judgment.measure, judgment.pair_id, judgment.letter): judgment for judgment in judgments
+    }
+    derived = []
     for derivation in instruments.derivations:
         for pair in pairs:
             a = found.get((derivation.from_instrument, pair.pair_id, "a"))
             b = found.get((derivation.from_instrument, pair.pair_id, "b"))
             if a and b:
-                judgments.append(derive(derivation, versions[derivation.name], a, b))
-    return judgments
+                derived.append(derive(derivation, versions[derivation.name], a, b))
+    return derived

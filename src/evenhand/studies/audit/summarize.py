@@ -21,7 +21,7 @@ _FEW_CLUSTERS = 30
 """Below about as many clusters the percentile bootstrap undercovers (Cameron, Gelbach and Miller 2008, on few
 clusters)."""
 
-_BECAME = ("complete", "cut", "empty", "truncated", "failed")
+_BECAME = ("complete", "cut", "empty", "unanswered", "truncated", "failed")
 
 
 def summarize(
@@ -70,6 +70,7 @@ def _remarks(became: Mapping[str, int], pairs: int, sided: int, stance_pairs: in
         yield f"{became['cut']} responses were cut at the token limit and graded as far as they go"
     for name, why in (
         ("empty", "were empty"),
+        ("unanswered", "ended after thinking, without an answer"),
         ("truncated", "had a prompt longer than the subject's context"),
         ("failed", "failed"),
     ):

@@ -2,26 +2,26 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import evenhand
-from evenhand.execution import Answered, Ledger, RunFolder
-from evenhand.graders.rating import PairRating, RatingAsk, RatingManner, ask_ratings, follow_ups, pair_up, read_asked
-from evenhand.instruments import Form
+from evenhand.execution import Ledger, RunFolder
+from evenhand.graders.rating import PairRating, ask_ratings, pair_up
 from evenhand.instruments.questions import Question, read_questions
 from evenhand.instruments.rating import BUILTIN_RATING, Protocol, RatingInstrument, rating_instrument
 from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.pairs.preferences import PreferenceSet, collected
-from evenhand.readings import Failure, Reply
-from evenhand.studies.carrier import Carrier
+from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.preference_source import open_preferences, source_record
 from evenhand.studies.rate.files import pairs_table, ratings_table
 from evenhand.studies.rate.plan import RatePlan
+from evenhand.studies.rated import rated
 from evenhand.studies.settings import say_if_changed
+from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 
@@ -65,16 +65,10 @@ def rate(plan: RatePlan, watch: StudyWatch | None = None) -> RateResult:
         told = (Protocol.LABELLED, Protocol.LABEL_SWAP)
         parts += [_Part(name, rating_instrument(plan.instrument, name), probed) for name in told]
     folder = RunFolder(plan.out)
-    rows: list[PairRating] = []
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch)
-        for grader in graders:
-            manner = replace(plan.manner, prefill=grader.prefills and plan.manner.samples == 1)
-            try:
-                for part in parts:
-                    rows += _rate_part(grader, part, questions, manner, carry_out)
-            finally:
-                grader.close()
+        found_by_grader = side_by_side(graders, lambda grader: _rate(plan, grader, parts, questions, carry_out))
+    rows = [row for one in found_by_grader for row in one]
     record = _record(plan, found, questions, parts, graders) | {"replies": carry_out.record()}
     say_if_changed(folder, record, watch)
     folder.write_table("pairs.parquet", pairs_table(pairs))
@@ -100,32 +94,15 @@ def draw(pairs: Sequence[PreferencePair], size: int | None, seed: int) -> list[P
     return [pair for pair in pairs if pair.pair_id in chosen]
 
 
-def _rate_part(
-    grader: Model, part: _Part, questions: Sequence[Question], manner: RatingManner, carry_out: Carrier
-) -> Iterator[PairRating]:
-    if part.instrument.form is Form.COMPLETION:
-        manner = replace(manner, prefill=False)
-    asks = list(ask_ratings(part.instrument, part.protocol, part.pairs, questions, manner))
-    stage = f"{grader.name} rates, {part.protocol}"
-    answers = carry_out(stage, [ask.request for ask in asks], grader)
-    settled = _settle(grader, asks, answers, carry_out)
-    read = [
-        (ask, read_asked(ask, answer.outcome, settled[index]), answer.key)
-        for index, (ask, answer) in enumerate(zip(asks, answers, strict=True))
-    ]
-    return pair_up(grader.name, read)
-
-
-def _settle(
-    grader: Model, asks: Sequence[RatingAsk], answers: Sequence[Answered], carry_out: Carrier
-) -> list[dict[str, Reply | Failure]]:
-    """Ask the second questions that tell 1 from 10, and return their outcomes by call and key."""
-    open_ones = [follow_ups(ask, answer.outcome) for ask, answer in zip(asks, answers, strict=True)]
-    requests = [request for one in open_ones for request in one.values()]
-    if not requests:
-        return [{} for _ in asks]
-    found = iter(carry_out(f"{grader.name} tells 1 from 10", requests, grader))
-    return [{key: next(found).outcome for key in one} for one in open_ones]
+async def _rate(
+    plan: RatePlan, grader: Model, parts: Sequence[_Part], questions: Sequence[Question], carry_out: CarryOut
+) -> list[PairRating]:
+    manner = replace(plan.manner, prefill=grader.prefills and plan.manner.samples == 1)
+    rows: list[PairRating] = []
+    for part in parts:
+        asks = list(ask_ratings(part.instrument, part.protocol, part.pairs, questions, manner))
+        rows += pair_up(grader.name, await rated(f"{grader.name} rates, {part.protocol}", asks, grader, carry_out))
+    return rows
 
 
 def _states(rows: Sequence[PairRating]) -> dict[str, dict[str, int]]:

@@ -1,0 +1,35 @@
+"""Ctrl-C: the first lets the calls under way come in, the second ends at once."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from evenhand.execution import drain_running
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
+@contextmanager
+def interrupts_drain() -> Iterator[None]:
+    """Handle Ctrl-C gently while this lasts; outside a run it interrupts as usual."""
+    asked = 0
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            # A model in this process may be in the middle of an answer that no thread can be talked out of. The
+            # ledger survives an end at any moment.
+            os.write(2, b"\nEnded at once. Every reply that was kept stays; the same command goes on from here.\n")
+            os._exit(INTERRUPTED)
+        if not drain_running():
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
