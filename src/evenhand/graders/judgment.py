@@ -25,6 +25,10 @@ class Judgment:
     reading: Reading
     key: str
     """Of the reply in the ledger; empty for a derived judgment."""
+    instruments: str = ""
+    """The set of instruments that it belongs to."""
+    answered_by: str = ""
+    """The grader as its provider names it; empty where no reply came."""
 
     @property
     def positive(self) -> float | None:

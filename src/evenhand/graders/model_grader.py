@@ -13,6 +13,14 @@ from evenhand.pairs import PairedPrompt
 from evenhand.pairs.paired_prompt import Letter
 from evenhand.readings import Failure, Reading, Reply, State, read_choice, read_choice_text, share_of_samples
 
+ORDERS: tuple[Order, ...] = ("ab", "ba")
+"""The orders in which two responses can be shown."""
+BLIND_SUFFIX = "_blind"
+"""What the name of a measure ends with where the groups were hidden."""
+
+_LETTERS: tuple[Letter, ...] = ("a", "b")
+# By place and not by stance, so that the words don't tell the two apart in both orders.
+_HIDDEN_GROUPS = {"prompt_a_group": "one side", "prompt_b_group": "the other side"}
 # Enough for "**Answer:** (C" in any tokenizer; a choice is read from its first tokens.
 _CHOICE_TOKENS = 6
 _TOP_LOGPROBS = 100
@@ -33,6 +41,13 @@ class Question:
     responses: tuple[str, ...]
     """The texts it is about: one, or those of a and b."""
     mode: ReadingMode
+    hidden_groups: bool = False
+    """The grader is not told for which groups of people the prompts speak."""
+
+    @property
+    def measure(self) -> str:
+        """The measure that it gives."""
+        return self.instrument.name + (BLIND_SUFFIX if self.hidden_groups else "")
 
     @property
     def count(self) -> int:
@@ -46,6 +61,7 @@ class Question:
             fields = _response_fields(self.instrument, self.pair.prompt(self.letter), self.responses[0])
         else:
             fields = _pair_fields(self.instrument, self.pair, self.responses, self.order or "ab")
+            fields |= _HIDDEN_GROUPS if self.hidden_groups else {}
         return _requests(self.instrument, fields, self.mode)
 
     def read(self, outcome: Reply | Failure) -> Reading:
@@ -59,6 +75,9 @@ def ask_all(
     pairs: Sequence[PairedPrompt],
     responses: Mapping[tuple[str, Letter], str],
     mode: ReadingMode | None = None,
+    *,
+    orders: Sequence[Order] = ORDERS,
+    blind_groups: bool = False,
 ) -> Iterator[Question]:
     """Yield every question of a set, instrument by instrument, so that what begins alike is asked together.
 
@@ -67,9 +86,13 @@ def ask_all(
         pairs: the units.
         responses: text by pair and letter; a unit that lacks a response is not asked about.
         mode: how the answers will be read.
+        orders: in which orders both responses are shown.
+        blind_groups: ask again, with the groups hidden, what names the groups of people for whom the prompts speak.
     """
     mode = mode or ReadingMode()
-    for instrument in instruments.instruments:
+    plain = [(instrument, False) for instrument in instruments.instruments]
+    hidden = [(instrument, True) for instrument in instruments.instruments if blind_groups and names_groups(instrument)]
+    for instrument, hide in plain + hidden:
         for pair in pairs:
             texts = {
                 letter: responses[pair.pair_id, letter] for letter in _LETTERS if (pair.pair_id, letter) in responses
@@ -78,11 +101,24 @@ def ask_all(
                 for letter, text in texts.items():
                     yield Question(instrument, pair, letter, None, (text,), mode)
             elif len(texts) == len(_LETTERS):
-                for order in _ORDERS:
-                    yield Question(instrument, pair, None, order, tuple(texts.values()), mode)
+                for order in orders:
+                    yield Question(instrument, pair, None, order, tuple(texts.values()), mode, hide)
 
 
-def judge(question: Question, readings: Sequence[Reading], grader: str, key: str) -> Judgment:
+def names_groups(instrument: Instrument) -> bool:
+    """Tell whether an instrument tells the grader for which groups of people the prompts speak."""
+    return instrument.unit is Unit.PAIR and "_group" in instrument.text
+
+
+def judge(
+    question: Question,
+    readings: Sequence[Reading],
+    grader: str,
+    key: str,
+    *,
+    instruments: str = "",
+    answered_by: str = "",
+) -> Judgment:
     """Return the judgment that the readings of a question's requests give, labels mapped back to the order a, b."""
     scale = question.instrument.scale
     reading = share_of_samples(readings)
@@ -92,7 +128,7 @@ def judge(question: Question, readings: Sequence[Reading], grader: str, key: str
         reading = Reading(State.OK, mapped, reading.captured)
     return Judgment(
         grader=grader,
-        measure=question.instrument.name,
+        measure=question.measure,
         version=question.instrument.version,
         pair_id=question.pair.pair_id,
         letter=question.letter,
@@ -100,6 +136,8 @@ def judge(question: Question, readings: Sequence[Reading], grader: str, key: str
         scale=scale,
         reading=reading,
         key=key,
+        instruments=instruments,
+        answered_by=answered_by,
     )
 
 
@@ -116,11 +154,9 @@ def derive(derivation: Derivation, version: str, a: Judgment, b: Judgment) -> Ju
             tuple(chances[label] for label in derivation.scale.labels),
             min((m for m in (a.reading.captured, b.reading.captured) if m is not None), default=None),
         )
-    return Judgment(a.grader, derivation.name, version, a.pair_id, None, None, derivation.scale, reading, key="")
-
-
-_LETTERS: tuple[Letter, ...] = ("a", "b")
-_ORDERS: tuple[Order, ...] = ("ab", "ba")
+    return Judgment(
+        a.grader, derivation.name, version, a.pair_id, None, None, derivation.scale, reading, "", a.instruments
+    )
 
 
 def _human_turn(prompt: str) -> str:
