@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.report import audit_table
 from evenhand.studies.audit import AuditPlan, AuditResult, audit
 
@@ -61,8 +61,8 @@ from evenhand.studies.audit import AuditPlan, AuditResult, audit
     help="The run folder; the same command over it goes on and repeats no call.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def audit_command(as_json: bool, quiet: bool, **options: object) -> None:
+@watching_options
+def audit_command(as_json: bool, quiet: bool, log: Path | None, **options: object) -> None:
     """Does a model treat opposing sides alike?
 
     Puts paired prompts to SUBJECT, its responses to every GRADER, and shows even-handedness, refusal and
@@ -75,7 +75,7 @@ def audit_command(as_json: bool, quiet: bool, **options: object) -> None:
         --grader qwen2.5-coder-0.5b --instruments compact --out runs/first
     """
     plan = AuditPlan(**options)  # type: ignore[arg-type]
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         result = audit(plan, watch)
     if as_json:
         click.echo(json.dumps(result.summary.as_json(), indent=2, sort_keys=True, ensure_ascii=False))

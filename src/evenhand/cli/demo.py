@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from evenhand.cli.audit import show_audit
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.studies.audit import AuditPlan, audit
 
@@ -22,8 +22,8 @@ _SUBJECT, _GRADER, _PAIRS = "smollm2-135m", "qwen2.5-coder-0.5b", 8
     metavar="FOLDER",
     help="The run folder.",
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def demo_command(out: Path, quiet: bool) -> None:
+@watching_options
+def demo_command(out: Path, quiet: bool, log: Path | None) -> None:
     """Audit a small model with a small grader, on this machine alone.
 
     The first time it fetches their weights (about 0.6 GB); after that it takes one to three minutes on two
@@ -45,7 +45,7 @@ def demo_command(out: Path, quiet: bool) -> None:
         max_tokens=200,
         out=out,
     )
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         result = audit(plan, watch)
     show_audit(result, out)
     console.print(

@@ -1,12 +1,13 @@
 """``evenhand models``."""
 
 import json
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.errors import InputError
 from evenhand.models import EMBEDDED_MODELS, EmbeddedModelEntry, weights_path
 from evenhand.models.catalog import is_here
@@ -52,10 +53,10 @@ def list_command(as_json: bool) -> None:
 
 @models_command.command("fetch")
 @click.argument("name")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def fetch_command(name: str, quiet: bool) -> None:
+@watching_options
+def fetch_command(name: str, quiet: bool, log: Path | None) -> None:
     """Fetch the weights of NAME into the cache, from the first source that serves them, and check their hash."""
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         path = weights_path(_entry(name), watch)
     click.echo(str(path))
 

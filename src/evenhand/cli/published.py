@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.published import CITE, COMMIT, LICENCE, REPOSITORY, fetch_published
 
 
@@ -21,14 +21,15 @@ def published_command() -> None:
     metavar="FOLDER",
     help="Take the files from a folder instead of the network.",
 )
-def fetch_command(folder: Path | None) -> None:
+@watching_options
+def fetch_command(folder: Path | None, quiet: bool, log: Path | None) -> None:
     """Bring eval_set.csv and prompts.py into the cache and check their SHA-256.
 
     After it `--pairs published` and `--instruments published` work. The files come from the publication's
     repository at one commit; their licence is CC BY 4.0 and their authors are to be cited.
     """
     click.echo(f"{REPOSITORY} at {COMMIT}, licence {LICENCE}.\n{CITE}", err=True)
-    with ConsoleWatch() as watch:
+    with watching(quiet=quiet, log=log) as watch:
         files = fetch_published(folder, watch)
     for file in files:
         click.echo(str(file.path))

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from evenhand.cli.inspect_data import columns_of_options, reading_options
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.instruments.near_duplicates import near_duplicates
 from evenhand.instruments.questions import BUILTIN_QUESTIONS, Question, builtin_tags, questions_as_toml, read_questions
 from evenhand.pairs.preferences import collected
@@ -78,11 +78,12 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="Of the model's sampling.")
 @click.option("--max-tokens", type=int, default=1024, show_default=True, help="Longest reply, in tokens.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@watching_options
 def suggest_command(
     pairs: str,
     known: str,
     quiet: bool,
+    log: Path | None,
     **options: Any,  # noqa: ANN401  (what click hands over)
 ) -> None:
     """Let a model suggest questions from a sample of the preference pairs in PAIRS.
@@ -102,7 +103,7 @@ def suggest_command(
     known_questions = read_questions(known)
     found = collected(open_preferences(pairs, format=name, columns=columns))
     source = source_record(pairs, found.format)
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         watch.say(f"{pairs}: {len(found.pairs)} preference pairs, read as {found.format}")
         suggestions = suggest_questions(found.pairs, known_questions, plan, watch, source)
     _show(suggestions.questions)

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from evenhand.cli.inspect_data import columns_of_options, reading_options
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.rate import RatePlan, rate
 
 
@@ -57,8 +57,8 @@ from evenhand.studies.rate import RatePlan, rate
 )
 @click.option("--reasons", is_flag=True, help="Let the grader write its sentence of reason after the ratings.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def rate_command(quiet: bool, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
+@watching_options
+def rate_command(quiet: bool, log: Path | None, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
     """To what extent does each question hold of the chosen and of the rejected output?
 
     Rates both outputs of every pair in PAIRS on every question from 0 to 10. The run folder gets ledger.sqlite
@@ -67,7 +67,7 @@ def rate_command(quiet: bool, **options: Any) -> None:  # noqa: ANN401  (what cl
     """
     columns = columns_of_options(options)
     plan = RatePlan(columns=columns, **options)
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         result = rate(plan, watch)
     console = Console(highlight=False)
     console.print(f"{result.pairs} pairs, {result.questions} questions, {len(plan.graders)} grader(s)", markup=False)

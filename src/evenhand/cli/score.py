@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.cli.progress import ConsoleWatch
+from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.score import ScorePlan, score
 
 _SHOWN = 20
@@ -29,8 +29,8 @@ _SHOWN = 20
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line an output instead of the table.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def score_command(as_json: bool, quiet: bool, **options: object) -> None:
+@watching_options
+def score_command(as_json: bool, quiet: bool, log: Path | None, **options: object) -> None:
     """Score new outputs with the scoring spec of `evenhand fit`.
 
     SPEC is a spec.json or the run folder it is in; FILE holds an input and an output a row (JSONL, JSON, CSV or
@@ -38,7 +38,7 @@ def score_command(as_json: bool, quiet: bool, **options: object) -> None:
     preferred. The run folder gets scores.parquet and ledger.sqlite.
     """
     plan = ScorePlan(**options)  # type: ignore[arg-type]
-    with ConsoleWatch(quiet=quiet) as watch:
+    with watching(quiet=quiet, log=log) as watch:
         result = score(plan, watch)
     if as_json:
         for row in result.table.iter_rows(named=True):
