@@ -31,6 +31,11 @@ def label(text: str, labels: tuple[str, ...] = ABC, finish: str = "stop") -> str
         "Dialogue A and dialogue B both get help. (C)",
         "<think>A? B? Answer: A</think>\nC",
         "I wonder about A</think>(C)",
+        "<think>A</think><think>B</think>\n\nC",
+        "[THINK]A[/THINK]C",
+        "<think>\n\n</think>\n\nC",
+        "(C), whatever <think> or </think> may mean.",
+        'Both were helped.\n{"answer": "C"}',
         "C is right, as A and B both help.",
     ],
 )
@@ -50,7 +55,10 @@ def test_verdicts(text: str) -> None:
         "CA",
         "A/B",
         "",
-        "<think>C",
+        "Answer: A or B",
+        "I weighed option A, and option C.",
+        'It ends with "Answer: A" and nothing else.',
+        "They say that the answer is C.",
     ],
 )
 def test_what_is_no_verdict(text: str) -> None:
@@ -83,7 +91,12 @@ def test_words() -> None:
 def test_other_states() -> None:
     assert label("I'm sorry, but I can't grade this.") == "declined"
     assert label("Both dialogues are", finish="length") == "truncated"
-    assert label("<think>Both", finish="length") == "truncated"
+    assert label("<think>Both: (A)", finish="length") == "truncated"
+    assert label("<think>Both: (A)</think>\n", finish="length") == "truncated"
+    assert label("<think>Both: (A)") == "unanswered"
+    assert label("<think>Both: (A)</think>\n\u200b") == "unanswered"
+    assert label("\n \n", finish="length") == "truncated"
+    assert label("", finish="content_filter") == "declined"
     for kind, state in ((FailureKind.OVERFLOW, State.TRUNCATED), (FailureKind.TRANSPORT, State.FAILED)):
         assert read_choice_text(Failure(kind, "why"), ABC) == Reading.without(state, "why")
 

@@ -1,6 +1,7 @@
 """Ratings are read at the number's own position, whatever stands round it."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,8 @@ PLAIN = '{"first_rating": 7, "second_rating": 3}'
         '{\n  "first_rating" : "7",\n  "second_rating" : "3/10"\n}',
         '{"first_rating": 7, "second_rating": 3',
         f'<think>{{maybe 5 or 9}} so "first_rating": 2</think>\n{PLAIN}',
+        f'<thinking>{{"first_rating": 1, "second_rating": 1}}</thinking>{PLAIN}',
+        f'{PLAIN[:-1]}, "reason": "it says `</think>` and <think>"}}',
         f'I wondered about {{"first_rating": 1, "second_rating": 1}}.</think>{PLAIN}',
         f"The scale {{0..10}} says 5 reasons for 9. {PLAIN}",
         f"{PLAIN}\n{PLAIN}",
@@ -50,6 +53,41 @@ PLAIN = '{"first_rating": 7, "second_rating": 3}'
 )
 def test_shapes_of_an_answer(text: str) -> None:
     assert written(text) == ok(7, 3)
+
+
+def test_thinking_that_stands_apart_is_not_read() -> None:
+    apart = Reply(PLAIN, "stop", "m", thinking='{"first_rating": 1, "second_rating": 1}')
+    assert [one.value for one in read_ratings(apart, KEYS, with_probabilities=False)] == [7, 3]
+    for finish, state in (("stop", State.UNANSWERED), ("length", State.TRUNCATED)):
+        empty = Reply("", finish, "m", completion_tokens=90, thinking=PLAIN)
+        for probabilities in (True, False):
+            found = read_ratings(empty, KEYS, with_probabilities=probabilities)
+            assert [one.state for one in found] == [state] * 2
+    assert "while thinking" in found[0].reason
+
+
+def test_the_tokens_of_thinking_have_no_say() -> None:
+    thought = plain('<think>~{"first_rating":~ 1~, "second_rating":~ 1~}~</think>~\n')
+    made = reply(
+        *thought,
+        *plain('{"first_rating": '),
+        position("7", 0.6, **{"8": 0.4}),
+        *plain(', "second_rating": ~2~}'),
+        finish="stop",
+    )
+    first, second = read_ratings(made, KEYS)
+    assert first.value == pytest.approx(7.4)
+    assert second.value == 2
+
+
+def test_a_server_that_repeats_the_begun_answer_is_read_as_one_that_does_not() -> None:
+    prefill = '{"first_rating":'
+    rest = ' 7, "second_rating": 3}'
+    for text in (rest, prefill + rest):
+        found = read_ratings(Reply(text, "stop", "m"), KEYS, prefill=prefill, with_probabilities=False)
+        assert [one.value for one in found] == [7, 3]
+        spelled = replace(reply(*plain(' ~7~, "second_rating": ~3~}'), finish="stop"), text=text)
+        assert [one.value for one in read_ratings(spelled, KEYS, prefill=prefill)] == [7, 3]
 
 
 def test_each_rating_has_its_own_state() -> None:
@@ -70,10 +108,14 @@ def test_each_rating_has_its_own_state() -> None:
             State.UNPARSEABLE,
         ),
         ("", "stop", State.UNPARSEABLE),
-        ("<think>all of this</think>", "stop", State.UNPARSEABLE),
-        ("<think>first_rating", "stop", State.UNPARSEABLE),
-        ("<think>first_rating", "length", State.TRUNCATED),
-        ("\n" * 40, "length", State.UNPARSEABLE),
+        ("<think>all of this</think>", "stop", State.UNANSWERED),
+        (f"<think>so {PLAIN}", "stop", State.UNANSWERED),
+        (f"<think>so {PLAIN}", "length", State.TRUNCATED),
+        (f"so {PLAIN}</think>", "stop", State.UNANSWERED),
+        ("\n" * 40, "length", State.TRUNCATED),
+        ("\n" * 40, "stop", State.UNPARSEABLE),
+        ('{"first_rating":' + " \n" * 40, "length", State.TRUNCATED),
+        ("", "content_filter", State.DECLINED),
         ('{"first_rating": 7, "second_ra', "length", State.TRUNCATED),
         ('{"first_rating": 7, "first_rating": 8, "second_rating": 3}', "stop", State.UNPARSEABLE),
         ("{'reason': 'the first_rating: 7, second_rating: 3'}", "stop", State.UNPARSEABLE),

@@ -109,7 +109,10 @@ def test_what_was_cut_off(text: str, found: tuple[str, ...], reasons: list[str])
 def test_thinking_that_never_ends_gives_nothing() -> None:
     found = read_suggested_questions(f"<think>{RHYME}")
     assert found.questions == ()
-    assert [one.reason for one in found.unusable] == ["it never ended thinking"]
+    assert [one.reason for one in found.unusable] == ["it ended without an answer"]
+    for cut, reason in ((False, "it ended without an answer"), (True, "cut off while thinking")):
+        apart = read_suggested_questions("", cut=cut, thinking=RHYME)
+        assert (apart.questions, apart.unusable) == ((), (Unusable(RHYME, reason),))
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "```\n```", "[]", "[" * 50_000])

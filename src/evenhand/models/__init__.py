@@ -12,6 +12,7 @@ from evenhand.models.model import (
     Trouble,
 )
 from evenhand.models.names import open_model
+from evenhand.models.settings import ModelSettings, read_model_settings
 
 __all__ = [
     "EMBEDDED_MODELS",
@@ -21,9 +22,11 @@ __all__ = [
     "Limits",
     "Model",
     "ModelRole",
+    "ModelSettings",
     "Price",
     "TransportError",
     "Trouble",
     "open_model",
+    "read_model_settings",
     "weights_path",
 ]

@@ -14,6 +14,7 @@ from evenhand.errors import InputError
 from evenhand.instruments import Request
 from evenhand.models.model import ContextOverflowError, Limits, ModelRole, Price, TransportError
 from evenhand.readings import Reply, TokenPosition
+from evenhand.readings.thinking import answer_alone
 
 # One slot keeps a grader's prefix cache whole and its figures repeatable; four make a subject write faster.
 _SLOTS = {ModelRole.SUBJECT: 4, ModelRole.GRADER: 1}
@@ -126,7 +127,9 @@ class EmbeddedModel:
             if request.top_logprobs:
                 asked["logprobs"] = request.top_logprobs
             answer = self._server.handle_completions(asked)
-        return _reply(json.loads(answer) if isinstance(answer, str) else answer, self.name)
+        begun = asked["messages"][-1] if request.messages else {"role": ""}
+        reply = _reply(json.loads(answer) if isinstance(answer, str) else answer, self.name)
+        return answer_alone(reply, begun["content"] if begun["role"] == "assistant" else "")
 
 
 def defuse(text: str) -> str:
@@ -157,7 +160,7 @@ def _reply(answer: dict[str, Any], name: str) -> Reply:
             )
         raise TransportError(f"{name}: {message}")
     choice = answer["choices"][0]
-    text = choice["message"].get("content") or "" if "message" in choice else choice["text"]
+    message = choice.get("message") or {"content": choice.get("text")}
     usage = answer.get("usage", {})
     positions = tuple(
         TokenPosition(
@@ -168,11 +171,12 @@ def _reply(answer: dict[str, Any], name: str) -> Reply:
         for place in (choice.get("logprobs") or {}).get("content") or ()
     )
     return Reply(
-        text=text,
+        text=message.get("content") or "",
         finish=choice.get("finish_reason") or "stop",
         model=name,
         positions=positions,
         prompt_tokens=usage.get("prompt_tokens", 0),
         completion_tokens=usage.get("completion_tokens", 0),
         cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0),
+        thinking=(message.get("reasoning_content") or "").strip(),
     )

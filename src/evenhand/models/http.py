@@ -1,165 +1,166 @@
 """Models behind an OpenAI-compatible endpoint: vLLM, llama.cpp's server, Ollama, OpenAI and many others."""
 
-import json
-import os
+import io
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 
 from evenhand.instruments import Request
+from evenhand.models.fast_json import encoded, parsed
+from evenhand.models.http_errors import bad_reply, error_inside, refused, unreachable
 from evenhand.models.http_replies import read_reply
-from evenhand.models.model import AccessError, ContextOverflowError, Limits, Price, TransportError, Trouble
+from evenhand.models.model import AccessError
+from evenhand.models.secrets import blacked_out, from_environment, header_values, secrets_of
+from evenhand.models.settings import ModelSettings
 from evenhand.readings import Reply
 
-CONCURRENCY = 32
-_TOP_LOGPROBS = 20
-"""The most that OpenAI and, unless told otherwise, vLLM report at a position."""
-_TIMEOUT = aiohttp.ClientTimeout(total=600, sock_connect=20)
-_TELL = {
-    400: "check the model's name and what it accepts",
-    401: "set the key in the environment variable {key}",
-    403: "see that the key in {key} may use this model",
-    404: "check the address and the model's name",
-}
-_OVERFLOW = ("context_length_exceeded", "exceed_context_size_error", "maximum context length", "context size")
+_CONNECT_TIMEOUT = 20.0
+_READ_FOR_ERRORS = 4000
+_LARGE = 2**20
+"""aiohttp wants a larger body as a file, so that sending it does not hold up everything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What is held while requests are sent, and let go of afterwards."""
+
+    session: aiohttp.ClientSession
+    secrets: list[bytes]
 
 
 class HttpModel:
-    """A model at an endpoint. The key is read from the environment when a request is sent and kept nowhere."""
+    """A model at an endpoint. The key is read from the environment when requests are sent and kept nowhere."""
 
-    prefills = False
     local = False
-    limits = Limits()
-    price: Price | None = None
 
-    def __init__(self, name: str, base_url: str, model: str, key_variable: str) -> None:
-        """Take where it is and what it is called there; nothing is sent yet."""
+    def __init__(
+        self, name: str, base_url: str, model: str, key_variable: str, settings: ModelSettings | None = None
+    ) -> None:
+        """Take where it is, what it is called there and what the user says of it; nothing is sent yet."""
         self.name = name
         self.base_url = base_url.rstrip("/")
         self.model = model
-        self.key_variable = key_variable
-        self.identity = f"openai-compatible {self.base_url} {model}"
-        self.concurrency = CONCURRENCY
-        self._session: aiohttp.ClientSession | None = None
+        self.settings = settings or ModelSettings()
+        self.key_variable = self.settings.key_variable or key_variable
+        determining = self.settings.identity()
+        self.identity = f"openai-compatible {self.base_url} {model}" + (f" {determining}" if determining else "")
+        self.prefills = self.settings.prefill is not None
+        self.concurrency = self.settings.concurrency
+        self.limits = self.settings.limits
+        self.price = self.settings.price
+        self._chat, self._completions = (f"{self.base_url}{path}" for path in ("/chat/completions", "/completions"))
+        self._fixed = {"model": model, **self.settings.body}
+        self._opened: _Opened | None = None
 
     async def answer(self, request: Request) -> Reply:
         """Return the model's reply."""
-        path, body = self._body(request)
-        session = self._opened()
+        opened = self._opened or self._open()
+        url = self._chat if request.messages else self._completions
+        body = encoded(self._body(request))
         try:
-            async with session.post(f"{self.base_url}{path}", json=body) as response:
-                data = await response.read()
-                if response.status != 200:
-                    raise self._refused(response.status, data, response.headers.get("Retry-After"))
-        except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-            raise TransportError(f"{self.name}: {type(error).__name__}", trouble=_class_of(error), passing=True) from error
-        return self._read(data, request)
+            async with opened.session.post(
+                url, data=body if len(body) <= _LARGE else io.BytesIO(body), allow_redirects=False
+            ) as response:
+                data = blacked_out(await response.read(), opened.secrets)
+        except (aiohttp.ClientError, OSError) as error:
+            failure = unreachable(self.name, error)
+        else:
+            if response.status != 200:
+                raise refused(self.name, response.status, _shown(data), response.headers, self.key_variable)
+            return self._read(data, request)
+        # Not raised from aiohttp's error, nor where that is being handled: it may hold the headers, and so the key.
+        raise failure
 
     def describe(self) -> dict[str, Any]:
         """Return what a record says of the model."""
-        return {
+        said = {
             "name": self.name,
             "kind": "openai-compatible",
             "endpoint": self.base_url,
             "model": self.model,
             "parallel_requests": self.concurrency,
         }
+        settings = self.settings.describe()
+        return {**said, "settings": settings} if settings else said
 
     async def rest(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.session.close()
 
     def close(self) -> None:
         """Nothing is held between stages."""
 
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            key = os.environ.get(self.key_variable, "")
-            headers = {"Authorization": f"Bearer {key}"} if key else {}
-            connector = aiohttp.TCPConnector(limit=self.concurrency)
-            self._session = aiohttp.ClientSession(connector=connector, headers=headers, timeout=_TIMEOUT)
-        return self._session
+    def _open(self) -> _Opened:
+        headers = {"Content-Type": "application/json"}
+        key = from_environment(self.key_variable)
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        own = header_values(self.settings.headers, self.name)
+        named = {name.lower() for name in own}
+        session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self.concurrency),
+            headers={**{name: value for name, value in headers.items() if name.lower() not in named}, **own},
+            timeout=aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=_CONNECT_TIMEOUT),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._opened = _Opened(session, secrets_of(self.key_variable, self.settings.headers))
+        return self._opened
 
-    def _body(self, request: Request) -> tuple[str, dict[str, Any]]:
+    def _body(self, request: Request) -> dict[str, Any]:
+        settings = self.settings
+        top = min(request.top_logprobs, settings.top_logprobs)
         body: dict[str, Any] = {
-            "model": self.model,
-            "max_tokens": request.max_tokens,
+            **self._fixed,
+            settings.max_tokens_field: request.max_tokens + settings.thinking_tokens,
             "temperature": request.temperature,
             "seed": request.seed,
         }
         if request.stop:
-            body["stop"] = list(request.stop)
-        top = min(request.top_logprobs, _TOP_LOGPROBS)
+            body["stop"] = request.stop
         if request.messages:
-            body["messages"] = [{"role": m.role, "content": _sendable(m.content)} for m in request.messages]
+            body["messages"] = [{"role": turn.role, "content": turn.content} for turn in request.messages]
             if top:
-                body |= {"logprobs": True, "top_logprobs": top}
-            return "/chat/completions", body
-        body["prompt"] = _sendable(request.prompt)
-        if top:
-            body["logprobs"] = top
-        return "/completions", body
+                body["logprobs"], body["top_logprobs"] = True, top
+            if settings.prefill == "continue" and request.messages[-1].role == "assistant":
+                body["continue_final_message"], body["add_generation_prompt"] = True, False
+        else:
+            body["prompt"] = request.prompt
+            if top:
+                body["logprobs"] = top
+        for field in settings.without:
+            body.pop(field, None)
+        return body
 
     def _read(self, data: bytes, request: Request) -> Reply:
         try:
-            answer = json.loads(data)
-        except ValueError as error:
-            raise TransportError(
-                f"{self.name}: the reply is no JSON: {self._shown(data)}", trouble=Trouble.BAD_REPLY, passing=True
-            ) from error
-        if not isinstance(answer, dict) or answer.get("error") or not answer.get("choices"):
-            raise TransportError(
-                f"{self.name}: an error under status 200: {self._shown(data)}", trouble=Trouble.BAD_REPLY, passing=True
-            )
-        reply = read_reply(answer, self.model)
+            answer = parsed(data)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise bad_reply(self.name, "the reply is no JSON object", _shown(data))
+        error = answer.get("error") or _error_in_choice(answer)
+        if error or not answer.get("choices"):
+            raise error_inside(self.name, error, _shown(data))
+        begun = request.messages[-1] if self.prefills and request.messages else None
+        reply = read_reply(answer, self.model, begun.content if begun and begun.role == "assistant" else "")
         if reply is None:
-            raise TransportError(
-                f"{self.name}: the reply has an unknown shape: {self._shown(data)}", trouble=Trouble.BAD_REPLY
-            )
-        if request.top_logprobs and reply.completion_tokens and not reply.positions:
+            raise bad_reply(self.name, "the reply has an unknown shape", _shown(data), passing=False)
+        if request.top_logprobs and not reply.positions and reply.text.strip():
             raise AccessError(
                 f"{self.name} gives no token probabilities. The way out: take a grader that does, or name how its"
                 " written answers are to be read: --reading text or --reading samples:N."
             )
         return reply
 
-    def _refused(self, status: int, data: bytes, retry_after: str | None) -> Exception:
-        shown = self._shown(data)
-        if status in (400, 413, 422) and any(mark in shown.lower() for mark in _OVERFLOW):
-            return ContextOverflowError(f"{self.name}: {shown}")
-        if status in _TELL:
-            tell = _TELL[status].format(key=self.key_variable)
-            return AccessError(f"{self.name}: the endpoint answered {status} ({shown}). The way out: {tell}.")
-        passing = status in (408, 409, 425, 429) or status >= 500
-        trouble = Trouble.RATE_LIMIT if status == 429 else Trouble.SERVER if passing else Trouble.REFUSED
-        return TransportError(
-            f"{self.name}: the endpoint answered {status} ({shown})",
-            trouble=trouble,
-            passing=passing,
-            wait=_seconds(retry_after),
-        )
 
-    def _shown(self, data: bytes) -> str:
-        """Return the beginning of what came back, without the key should the endpoint echo it."""
-        text = " ".join(data.decode("utf-8", "replace").split())
-        key = os.environ.get(self.key_variable)
-        return (text.replace(key, "***") if key else text)[:200]
+def _error_in_choice(answer: dict[str, Any]) -> Any:  # noqa: ANN401  (whatever an endpoint sends)
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first.get("error") if isinstance(first, dict) else None
 
 
-def _class_of(error: BaseException) -> Trouble:
-    if isinstance(error, TimeoutError):
-        return Trouble.TIMEOUT
-    return Trouble.BAD_REPLY if isinstance(error, aiohttp.ClientPayloadError) else Trouble.CONNECTION
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    try:
-        return max(0.0, float(retry_after or ""))
-    except ValueError:
-        return None
-
-
-def _sendable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _shown(data: bytes) -> str:
+    return " ".join(data[:_READ_FOR_ERRORS].decode("utf-8", "replace").split())

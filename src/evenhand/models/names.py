@@ -1,6 +1,7 @@
 """From a model's name, as the user writes it, to the model."""
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,53 +11,92 @@ from evenhand.models.catalog import EMBEDDED_MODELS, weights_path
 from evenhand.models.embedded import EmbeddedModel
 from evenhand.models.http import HttpModel
 from evenhand.models.model import Model, ModelRole
+from evenhand.models.prices import known_price
+from evenhand.models.settings import ModelSettings
 
+OPENAI_HOST = "api.openai.com"
 ENDPOINT_KEY = "EVENHAND_API_KEY"
 """The environment variable with the key of an endpoint that is named by its address."""
 
 
-def open_model(name: str, role: ModelRole, watch: FetchWatch | None = None) -> Model:
+def open_model(
+    name: str,
+    role: ModelRole,
+    watch: FetchWatch | None = None,
+    settings: Mapping[str, ModelSettings] | None = None,
+) -> Model:
     """Return the model of that name.
 
-    ``smollm2-135m`` and the like are embedded, ``gguf:PATH`` is a file of the user's own, ``openai:MODEL`` is at OpenAI
-    and ``http://HOST:PORT/v1#MODEL`` (or https) at any OpenAI-compatible endpoint.
+    ``smollm2-135m`` and the like are embedded, ``gguf:PATH`` is a file of the user's own, ``openai:MODEL`` is at
+    OpenAI, ``http://HOST:PORT/v1#MODEL`` (or https) at any OpenAI-compatible endpoint, and ``inspect:PROVIDER/MODEL``
+    at any provider that Inspect knows.
 
     Opening is cheap: weights are fetched and loaded when the first request needs them.
 
+    Args:
+        name: as the user writes it.
+        role: what it is opened for.
+        watch: told of weights that are fetched.
+        settings: what the user says of models, by name (``read_model_settings``).
+
     Raises ``InputError`` for a name that there is no model of.
     """
+    said = (settings or {}).get(name)
     if name.startswith("gguf:"):
-        return _gguf_file(name, role)
-    if name.startswith("openai:") and name != "openai:":
-        return HttpModel(name, "https://api.openai.com/v1", name.removeprefix("openai:"), "OPENAI_API_KEY")
-    if name.startswith(("http://", "https://")):
-        return _endpoint(name)
+        return _priced(_gguf_file(name, role), said)
     if name in EMBEDDED_MODELS:
         entry = EMBEDDED_MODELS[name]
-        return EmbeddedModel(name, entry.sha256, lambda: weights_path(entry, watch), role)
+        return _priced(EmbeddedModel(name, entry.sha256, lambda: weights_path(entry, watch), role), said)
+    if name.startswith("openai:") and name != "openai:":
+        return _openai(name, said)
+    if name.startswith(("http://", "https://")):
+        return _endpoint(name, said)
+    if name.startswith("inspect:"):
+        # Inspect is an extra, and takes seconds to import.
+        from evenhand.models.inspect_provider import InspectModel  # noqa: PLC0415
+
+        return InspectModel(name, said)
     close = difflib.get_close_matches(name, EMBEDDED_MODELS, n=1)
     raise InputError(
         f"there is no model {name!r}" + (f"; did you mean {close[0]}?" if close else ""),
-        way_out=f"use {', '.join(EMBEDDED_MODELS)}, gguf:PATH for a file of your own, openai:MODEL, or http://HOST:PORT/v1#MODEL",
+        way_out=f"use {', '.join(EMBEDDED_MODELS)}, gguf:PATH for a file of your own, openai:MODEL, http://HOST:PORT/v1#MODEL,"
+        " or inspect:PROVIDER/MODEL",
     )
 
 
-def _endpoint(name: str) -> Model:
+def _priced(model: EmbeddedModel, settings: ModelSettings | None) -> EmbeddedModel:
+    if settings and settings.price:
+        model.price = settings.price
+    return model
+
+
+def _openai(name: str, settings: ModelSettings | None) -> Model:
+    model = name.removeprefix("openai:")
+    opened = HttpModel(name, f"https://{OPENAI_HOST}/v1", model, "OPENAI_API_KEY", settings)
+    opened.price = opened.price or known_price(model, OPENAI_HOST)
+    return opened
+
+
+def _endpoint(name: str, settings: ModelSettings | None) -> Model:
     address, _, model = name.partition("#")
-    parts = urlsplit(address)
-    if not model or not parts.hostname:
-        raise InputError(
-            f"{name!r} names no model at an endpoint", way_out="write http://HOST:PORT/v1#MODEL, as in #llama-3.1-8b"
-        )
-    if parts.username or parts.password or parts.query:
+    try:
+        parts = urlsplit(address)
+        whole = bool(model and parts.hostname and parts.port != 0)
+    except ValueError:
+        whole = False
+    if "@" in address or "?" in address:
         # The name goes into records and messages.
         raise InputError(
             "an endpoint's address must not hold a key", way_out=f"put it into the environment variable {ENDPOINT_KEY}"
         )
-    return HttpModel(name, address, model, ENDPOINT_KEY)
+    if not whole:
+        raise InputError(
+            f"{name!r} names no model at an endpoint", way_out="write http://HOST:PORT/v1#MODEL, as in #llama-3.1-8b"
+        )
+    return HttpModel(name, address, model, ENDPOINT_KEY, settings)
 
 
-def _gguf_file(name: str, role: ModelRole) -> Model:
+def _gguf_file(name: str, role: ModelRole) -> EmbeddedModel:
     path = Path(name.removeprefix("gguf:")).expanduser()
     try:
         with path.open("rb") as file:

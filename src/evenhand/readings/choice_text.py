@@ -8,11 +8,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+from evenhand.readings.answer_cues import answer_cues
 from evenhand.readings.choices import declines
 from evenhand.readings.reading import Reading, State
 from evenhand.readings.reply import Failure, FailureKind, Reply
-from evenhand.readings.thinking import answer_begin
+from evenhand.readings.thinking import answer_alone, missing_answer
 
 _CUE = r"(?:(?:final\s+)?(?:answer|option|choice|verdict|rating|score)(?:\s+is)?)"
 
@@ -28,19 +30,16 @@ def read_choice_text(outcome: Reply | Failure, labels: Sequence[str]) -> Reading
     if isinstance(outcome, Failure):
         state = State.TRUNCATED if outcome.kind is FailureKind.OVERFLOW else State.FAILED
         return Reading.without(state, outcome.reason)
-    cut = outcome.finish == "length"
-    begin = answer_begin(outcome.text)
-    if begin is None:
-        state = State.TRUNCATED if cut else State.UNPARSEABLE
-        return Reading.without(state, "cut off while thinking" if cut else "it never ended thinking")
-    text = _plain(outcome.text[begin:])
-    if not text:
-        return Reading.without(State.UNPARSEABLE, "the answer is empty")
+    reply = answer_alone(outcome)
+    text = _plain(reply.text)
+    missing = missing_answer(reply if text else replace(reply, text=""))
+    if missing:
+        return Reading.without(*missing)
     found = _verdicts(text, labels)
     if len(found) == 1:
         (label,) = found
         return Reading(State.OK, tuple(float(other == label) for other in labels), None)
-    return _without_verdict(text, several=bool(found), cut=cut)
+    return _without_verdict(text, several=bool(found), cut=reply.finish == "length")
 
 
 def _without_verdict(text: str, *, several: bool, cut: bool) -> Reading:
@@ -83,7 +82,7 @@ def _verdicts(text: str, labels: Sequence[str]) -> set[str]:
     bare = f"(?:{one})" if len(labels[0]) == 1 else f"(?i:{one})"
     option = rf"(?:[(\[]\s*(?P<in>(?i:{one}))\s*[)\]]|(?P<bare>{bare}))(?![\w/]|[.,]\d)"
     mark = r"[\s*_`\"'“”>#:\-]*"
-    cued = {spelled[(m["in"] or m["bare"]).casefold()] for m in re.finditer(rf"(?i:\b{_CUE}){mark}{option}", text)}
+    cued = {cue.label for cue in answer_cues(text, labels)}
     if len(cued) > 1:
         return cued
     start = re.match(rf"{mark}(?i:{_CUE}{mark})?{option}(?P<rest>.*)", text, re.DOTALL)

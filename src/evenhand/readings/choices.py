@@ -6,6 +6,9 @@ position it adds the options' tokens, and goes on to the next position only wher
 opening such as "(" or "Answer:", weighing what follows by the probability of that opening. The ways are
 disjoint, so the sum is a probability: the captured mass. Probability in ways that the reply did not take (an
 opening that was not its most probable token) is not captured, and shows as such.
+
+Where a reply begins with prose, the walk begins behind its last answer cue instead (``answer_cues``), found in the
+reply's own tokens. A letter or digit in the prose is never read.
 """
 
 import math
@@ -14,8 +17,10 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from evenhand.readings.answer_cues import Cue, answer_cues, closing_line, ends_in_cue
 from evenhand.readings.reading import Reading, State
-from evenhand.readings.reply import Failure, FailureKind, Reply
+from evenhand.readings.reply import Failure, FailureKind, Reply, TokenPosition
+from evenhand.readings.thinking import answer_alone, missing_answer, token_from
 
 MINIMUM_CAPTURED = 0.05
 """Below this share of the model's probability on valid answers, a reply is ``unparseable``: dividing by so
@@ -34,6 +39,13 @@ _REFUSAL = re.compile(
 def read_choice(outcome: Reply | Failure, labels: Sequence[str]) -> Reading:
     """Return the distribution over ``labels`` that a reply with token probabilities gives.
 
+    Of a reply that begins with an option (behind openings, if any) this is the model's distribution over its answers
+    to the request. Of one that argues first and then writes "Answer: (C)" it is the distribution behind the last such
+    cue, and the captured mass is the one there: how probable each option is *given the prose that the model wrote*.
+    That prose is one of many it could have written and has mostly settled the answer, so these probabilities lie
+    nearer to 0 and 1 and say less of how sure the model was beforehand. Cues that announce different options make the
+    reply unparseable.
+
     Args:
         outcome: what came back for a request with ``top_logprobs``.
         labels: the options' labels, such as A, B, C, or 1 to 5, or Yes, No.
@@ -44,26 +56,75 @@ def read_choice(outcome: Reply | Failure, labels: Sequence[str]) -> Reading:
     if isinstance(outcome, Failure):
         state = State.TRUNCATED if outcome.kind is FailureKind.OVERFLOW else State.FAILED
         return Reading.without(state, outcome.reason)
-    if not outcome.positions:
-        if not outcome.completion_tokens:
-            return Reading.without(State.UNPARSEABLE, "the answer is empty")
+    reply = answer_alone(outcome)
+    missing = missing_answer(reply)
+    if missing:
+        return Reading.without(*missing)
+    if not reply.positions:
         raise ValueError("the reply has no token probabilities")
-    mass = dict.fromkeys(labels, 0.0)
-    reach = 1.0
-    for index, position in enumerate(outcome.positions):
-        rest = "".join(later.token for later in outcome.positions[index + 1 :])
-        after_opening = index > 0
-        for text, logprob in position.top or ((position.token, position.logprob),):
-            label = option_of(text, labels, after_opening=after_opening)
-            if label and not (text == position.token and _goes_on(text, label, rest)):
-                mass[label] += reach * math.exp(logprob)
-        if not is_opening(position.token):
-            break
-        reach *= math.exp(position.logprob)
+    labels = tuple(labels)
+    mass, answered = _walk(reply.positions, labels)
+    if not answered:
+        cue = _last_cue(reply, labels)
+        if isinstance(cue, Reading):
+            return cue
+        if cue is not None:
+            mass, _ = _walk(_behind(reply.positions, cue.end), labels, announced=True)
     captured = math.fsum(mass.values())
     if captured < MINIMUM_CAPTURED:
-        return _unreadable(outcome, captured)
+        return _unreadable(reply, captured)
     return Reading(State.OK, tuple(mass[label] / captured for label in labels), captured)
+
+
+def _walk(
+    positions: Sequence[TokenPosition], labels: tuple[str, ...], *, announced: bool = False
+) -> tuple[dict[str, float], bool]:
+    """Return the mass of each label along the openings, and whether the reply itself gave an option there."""
+    mass = dict.fromkeys(labels, 0.0)
+    reach = 1.0
+    opened = announced
+    for index, position in enumerate(positions):
+        own = _option_of(position.token, labels, opened)
+        if own and not announced:
+            rest = "".join([later.token for later in positions[index + 1 :]])
+            own = None if _goes_on(position.token, own, rest) else own
+        listed = False
+        for text, logprob in position.top:
+            if text == position.token:
+                listed, label = True, own
+            else:
+                label = _option_of(text, labels, opened)
+            if label:
+                mass[label] += reach * math.exp(logprob)
+        if own and not listed:
+            mass[own] += reach * math.exp(position.logprob)
+        if own or not is_opening(position.token):
+            return mass, own is not None
+        reach *= math.exp(position.logprob)
+        opened = True
+    return mass, False
+
+
+def _last_cue(reply: Reply, labels: Sequence[str]) -> Cue | Reading | None:
+    """Return the last cue of a reply, or why its cues say nothing, or None where it has none."""
+    written = "".join([position.token for position in reply.positions])
+    cues = answer_cues(written, labels)
+    if len({cue.label for cue in cues}) > 1:
+        shown = repr(" ".join(written.split())[-80:])
+        return Reading.without(State.UNPARSEABLE, f"it gives more than one verdict, and ends {shown}")
+    if cues:
+        return cues[-1]
+    return closing_line(written, labels) if reply.finish != "length" else None
+
+
+def _behind(positions: Sequence[TokenPosition], end: int) -> list[TokenPosition]:
+    """Return the positions from a character of the reply on; of a token that it falls into, the part behind."""
+    offset = 0
+    for index, position in enumerate(positions):
+        if offset + len(position.token) > end:
+            return [token_from(position, end - offset), *positions[index + 1 :]]
+        offset += len(position.token)
+    return []
 
 
 def option_of(token: str, labels: Sequence[str], *, after_opening: bool = False) -> str | None:
@@ -74,6 +135,11 @@ def option_of(token: str, labels: Sequence[str], *, after_opening: bool = False)
     >>> option_of("(a", "ABC"), option_of(" yes", ["Yes", "No"]), option_of("１", "12345")
     ('A', 'Yes', '1')
     """
+    return _option_of(token, tuple(labels), after_opening)
+
+
+@lru_cache(maxsize=100_000)  # The same few thousand tokens come up at every position of every reply.
+def _option_of(token: str, labels: tuple[str, ...], after_opening: bool) -> str | None:
     text = _plain(token)
     core = text.lstrip(_BEFORE)
     bracketed = after_opening or core != text
@@ -96,6 +162,7 @@ def declines(text: str) -> bool:
     return _REFUSAL.match(text) is not None
 
 
+@lru_cache(maxsize=10_000)
 def is_opening(token: str) -> bool:
     """Tell whether an answer may still come after this token: white space, a bracket, "Answer:".
 
@@ -106,7 +173,6 @@ def is_opening(token: str) -> bool:
     return (bool(token) and not text) or _CUE.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=50_000)  # The same few thousand tokens come up at every position of every reply.
 def _plain(token: str) -> str:
     """Return a token without what does not show: compatibility forms folded, format characters dropped."""
     folded = unicodedata.normalize("NFKC", token)
@@ -128,7 +194,10 @@ def _unreadable(reply: Reply, captured: float) -> Reading:
     shown = " ".join(reply.text.split())[:80]
     if declines(reply.text):
         return Reading.without(State.DECLINED, f"the grader declined: {shown!r}", captured)
-    if reply.finish == "length" and all(is_opening(position.token) for position in reply.positions):
+    written = "".join([position.token for position in reply.positions])
+    if reply.finish == "length" and (
+        ends_in_cue(written) or all(is_opening(position.token) for position in reply.positions)
+    ):
         return Reading.without(State.TRUNCATED, f"cut off before a verdict: {shown!r}", captured)
     return Reading.without(
         State.UNPARSEABLE,

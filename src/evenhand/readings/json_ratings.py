@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.readings.reading import State
-from evenhand.readings.thinking import answer_begin
 
 _VALUE = (
     r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s,{}\[\]"']+(?:[ \t]+(?:out|of|/)[ \t]+\d+|[ \t]*/[ \t]*\d+)*)"""
@@ -25,24 +24,18 @@ def find_ratings(text: str, keys: Sequence[str], *, cut: bool) -> Found | tuple[
     """Return where the ratings stand, or the state and the reason why they can't be told.
 
     Args:
-        text: the reply, with what was prefilled before it.
+        text: the answer, with what was prefilled before it and without any thinking.
         keys: the names that were asked for.
         cut: the reply ended at the token limit.
 
-    Thinking before the answer is passed over. An object counts if it opens with the keys (in any order), whatever
-    follows them; quotes may be single, and the end may be missing. Two objects that say different things say
-    nothing.
+    An object counts if it opens with the keys (in any order), whatever follows them; quotes may be single, and the end
+    may be missing. Two objects that say different things say nothing.
     """
-    begin = answer_begin(text)
-    if begin is None:
-        return (State.TRUNCATED, "cut off while thinking") if cut else (State.UNPARSEABLE, "it never ended thinking")
-    if not text[begin:].strip():
-        return State.UNPARSEABLE, "the answer is empty"
-    found = [hit for match in re.finditer(r"\{", text[begin:]) if (hit := _object_at(text, begin + match.end(), keys))]
+    found = [hit for match in re.finditer(r"\{", text) if (hit := _object_at(text, match.end(), keys))]
     if not found:
         if cut:
-            return State.TRUNCATED, f"cut off before its ratings: {_shown(text[begin:])}"
-        return State.UNPARSEABLE, f"there are no ratings named {', '.join(keys)} in {_shown(text[begin:])}"
+            return State.TRUNCATED, f"cut off before its ratings: {_shown(text)}"
+        return State.UNPARSEABLE, f"there are no ratings named {', '.join(keys)} in {_shown(text)}"
     if len({hit.written for hit in found}) > 1:
         return State.UNPARSEABLE, "it gives ratings twice, and they differ"
     return found[-1]

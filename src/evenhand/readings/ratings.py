@@ -15,6 +15,7 @@ from evenhand.readings.json_ratings import Found, find_ratings
 from evenhand.readings.numbers import rating_of
 from evenhand.readings.reading import State
 from evenhand.readings.reply import Failure, FailureKind, Reply, TokenPosition
+from evenhand.readings.thinking import answer_alone, missing_answer
 
 WORTH_ASKING = 0.01
 """An open "1" with less probability than this moves a rating by less than 0.1; it is left open."""
@@ -61,17 +62,17 @@ def read_ratings(
     if isinstance(outcome, Failure):
         state = State.TRUNCATED if outcome.kind is FailureKind.OVERFLOW else State.FAILED
         return tuple(RatingReading(state, reason=outcome.reason) for _ in keys)
-    text = _text(outcome, prefill)
-    found = find_ratings(text, keys, cut=outcome.finish == "length")
+    reply = answer_alone(outcome, prefill)
+    found = missing_answer(reply) or find_ratings(_text(reply, prefill), keys, cut=reply.finish == "length")
     if not isinstance(found, Found):
         return tuple(RatingReading(found[0], reason=found[1]) for _ in keys)
     if not with_probabilities:
         return tuple(_as_written(written) for written in found.written)
-    if not outcome.positions:
+    if not reply.positions:
         raise ValueError("the reply has no token probabilities")
     known = ten_after_one or {}
     return tuple(
-        _distribution(outcome, start - len(prefill), written, known.get(key))
+        _distribution(reply, start - len(prefill), written, known.get(key))
         for key, written, start in zip(keys, found.written, found.starts, strict=True)
     )
 
@@ -84,18 +85,19 @@ def open_ones(outcome: Reply | Failure, keys: Sequence[str], *, prefill: str = "
     """
     if isinstance(outcome, Failure) or not outcome.positions:
         return {}
-    text = _text(outcome, prefill)
-    found = find_ratings(text, keys, cut=outcome.finish == "length")
+    reply = answer_alone(outcome, prefill)
+    text = _text(reply, prefill)
+    found = find_ratings(text, keys, cut=reply.finish == "length")
     if not isinstance(found, Found):
         return {}
     begun: dict[str, str] = {}
     for key, start in zip(keys, found.starts, strict=True):
-        place = _place(outcome, start - len(prefill))
+        place = _place(reply, start - len(prefill))
         if place is None:
             continue
         index, before = place
-        own = _tail(outcome.positions[index].token, before)
-        mass = {token: math.exp(logprob) for token, logprob in _tails(outcome.positions[index], before)}
+        own = _tail(reply.positions[index].token, before)
+        mass = {token: math.exp(logprob) for token, logprob in _tails(reply.positions[index], before)}
         if own != "1" and "10" not in mass and mass.get("1", 0.0) >= WORTH_ASKING:
             begun[key] = text[:start] + "1"
     return begun

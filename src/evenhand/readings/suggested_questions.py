@@ -55,7 +55,7 @@ class SuggestedQuestions:
     unusable: tuple[Unusable, ...]
 
 
-def read_suggested_questions(text: str, *, cut: bool = False) -> SuggestedQuestions:
+def read_suggested_questions(text: str, *, cut: bool = False, thinking: str = "") -> SuggestedQuestions:
     """Return the questions of a reply, and each line that gives none with the reason.
 
     Numbers, bullets, bold, quotes, headings before a colon, code fences and JSON (a list of texts or of objects with
@@ -66,11 +66,12 @@ def read_suggested_questions(text: str, *, cut: bool = False) -> SuggestedQuesti
     Args:
         text: the reply.
         cut: it ended at the token limit.
+        thinking: what stood apart from the text; it is only shown, and only where there is no answer.
     """
     begin = answer_begin(text)
-    if begin is None:
-        reason = "cut off while thinking" if cut else "it never ended thinking"
-        return SuggestedQuestions((), (Unusable(_shown(text), reason),))
+    if begin is None or (thinking and not text.strip()):
+        reason = "cut off while thinking" if cut else "it ended without an answer"
+        return SuggestedQuestions((), (Unusable(_shown(thinking or text), reason),))
     questions: list[str] = []
     unusable: list[Unusable] = []
     lines = list(_lines(text[begin:]))

@@ -247,7 +247,7 @@ def _gather(answers: Sequence[Answered], known: Sequence[Question], number: int,
             failures.append(storable(f"{answer.outcome.kind}: {answer.outcome.reason}"))
             continue
         was_cut = answer.outcome.finish == "length"
-        read = read_suggested_questions(answer.outcome.text, cut=was_cut)
+        read = read_suggested_questions(answer.outcome.text, cut=was_cut, thinking=answer.outcome.thinking)
         replies.append(read.questions)
         unusable += read.unusable
         cut += was_cut
