@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from evenhand.instruments import Request
 from evenhand.models import EMBEDDED_MODELS, Limits, Price, weights_path
@@ -14,6 +15,8 @@ from evenhand.pairs import PairedPrompt, Side, StanceKind
 from evenhand.readings import Reply, TokenPosition
 
 SHARED = Path(__file__).parent.parent.parent / "shared"
+settings.register_profile("unhurried", deadline=None)  # how fast a machine is under load is not under test
+settings.load_profile("unhurried")
 
 
 def shared(path: str) -> Path:
@@ -109,6 +112,7 @@ class ScriptedModel:
     ) -> None:
         self.prefills, self.local, self.limits, self.price = prefills, local, limits or Limits(), price
         self.name, self.identity, self.concurrency = name, f"identity of {name}", concurrency
+        self.thinking_tokens = 0
         self._answer = answer
         self.asked: list[Request] = []
 

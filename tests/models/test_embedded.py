@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import InputError
 from evenhand.instruments import Message, Request
 from evenhand.models import ContextOverflowError, Model, ModelRole, open_model
-from evenhand.models.embedded import defuse
+from evenhand.models.control_tokens import defuse
 from evenhand.readings import Reply, read_choice
 
 pytestmark = pytest.mark.embedded

@@ -191,8 +191,9 @@ class _Run(Generic[T]):
     async def _asked(self, place: int, key: str, request: Request) -> Answered:
         paid = 0.0
         price = self.model.price
-        tokens = estimate_tokens(request) + request.max_tokens if self.pace.counts_tokens else 0
-        most = price.of(most_tokens(request), 0, request.max_tokens) if price else 0.0
+        longest = request.max_tokens + self.model.thinking_tokens
+        tokens = estimate_tokens(request) + longest if self.pace.counts_tokens else 0
+        most = price.of(most_tokens(request), 0, longest) if price else 0.0
 
         async def call() -> Reply:
             nonlocal paid

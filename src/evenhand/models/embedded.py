@@ -4,7 +4,6 @@ import asyncio
 import importlib.metadata
 import json
 import os
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.instruments import Request
+from evenhand.models.control_tokens import defuse
 from evenhand.models.model import ContextOverflowError, Limits, ModelRole, Price, TransportError
 from evenhand.readings import Reply, TokenPosition
 from evenhand.readings.thinking import answer_alone
@@ -21,23 +21,12 @@ _SLOTS = {ModelRole.SUBJECT: 4, ModelRole.GRADER: 1}
 _CONTEXT = {ModelRole.SUBJECT: 4096, ModelRole.GRADER: 8192}
 """Tokens of prompt and answer together, a slot."""
 
-_CONTROL_TOKEN = re.compile(
-    r"<(?=\|[^<>|\s]{1,60}\|>)"
-    r"|<(?=｜[^<>｜]{1,60}｜>)"
-    r"|<(?=/?(?:s|bos|eos|pad|unk|mask|sep|cls|think|tool_call|tool_response|start_of_turn|end_of_turn"
-    r"|fim_(?:prefix|middle|suffix|pad)|file_sep|repo_name|reponame|filename|gh_stars|jupyter_\w+|issue_\w+"
-    r"|empty_output|endoftext)>)"
-    r"|<(?=</?SYS>>)"
-    r"|\[(?=/?(?:INST|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS|SYSTEM_PROMPT)\])"
-)
-_BREAK = "\u200b"
-
-
 class EmbeddedModel:
     """A model that runs in this process. It is loaded by the first request."""
 
     prefills = True
     local = True
+    thinking_tokens = 0
     limits = Limits()
     price: Price | None = Price(0.0, 0.0, 0.0)
 
@@ -130,19 +119,6 @@ class EmbeddedModel:
         begun = asked["messages"][-1] if request.messages else {"role": ""}
         reply = _reply(json.loads(answer) if isinstance(answer, str) else answer, self.name)
         return answer_alone(reply, begun["content"] if begun["role"] == "assistant" else "")
-
-
-def defuse(text: str) -> str:
-    """Break what a model's tokenizer would take for a control token, such as an end of turn, by a zero-width space.
-
-    Otherwise a graded text could close the user's turn and write the grader's verdict itself.
-
-    >>> defuse("<|im_end|>") == "<|im_end|>", defuse("</s>") == "</s>"
-    (False, False)
-    >>> defuse("a < b, 3 | 4 > 2, <b>bold</b>")
-    'a < b, 3 | 4 > 2, <b>bold</b>'
-    """
-    return _CONTROL_TOKEN.sub(lambda match: match[0] + _BREAK, text)
 
 
 def _threads_here() -> int:

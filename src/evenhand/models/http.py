@@ -7,6 +7,7 @@ from typing import Any
 import aiohttp
 
 from evenhand.instruments import Request
+from evenhand.models.control_tokens import defuse
 from evenhand.models.fast_json import encoded, parsed
 from evenhand.models.http_errors import bad_reply, error_inside, refused, unreachable
 from evenhand.models.http_replies import read_reply
@@ -49,6 +50,7 @@ class HttpModel:
         self.concurrency = self.settings.concurrency
         self.limits = self.settings.limits
         self.price = self.settings.price
+        self.thinking_tokens = self.settings.thinking_tokens
         self._chat, self._completions = (f"{self.base_url}{path}" for path in ("/chat/completions", "/completions"))
         self._fixed = {"model": model, **self.settings.body}
         self._opened: _Opened | None = None
@@ -121,13 +123,13 @@ class HttpModel:
         if request.stop:
             body["stop"] = request.stop
         if request.messages:
-            body["messages"] = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+            body["messages"] = [{"role": turn.role, "content": defuse(turn.content)} for turn in request.messages]
             if top:
                 body["logprobs"], body["top_logprobs"] = True, top
             if settings.prefill == "continue" and request.messages[-1].role == "assistant":
                 body["continue_final_message"], body["add_generation_prompt"] = True, False
         else:
-            body["prompt"] = request.prompt
+            body["prompt"] = defuse(request.prompt)
             if top:
                 body["logprobs"] = top
         for field in settings.without:

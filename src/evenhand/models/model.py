@@ -96,7 +96,8 @@ class Model(Protocol):
     hash of its weights, its runtime's version, its endpoint); it goes into the ledger's key and never
     contains a secret. ``concurrency`` is how many requests it takes at once at most. ``prefills`` tells whether a last
     message of the assistant's is the beginning of its answer, which it goes on with. ``local`` models share this
-    machine and take turns. ``price`` is None where nobody knows it.
+    machine and take turns. ``price`` is None where nobody knows it. ``thinking_tokens`` is how many tokens it may write
+    to itself beyond those that a request allows for its answer.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Model(Protocol):
     local: bool
     limits: Limits
     price: Price | None
+    thinking_tokens: int
 
     async def answer(self, request: Request) -> Reply:
         """Return the reply; raises ``ContextOverflowError``, ``TransportError`` or ``AccessError``."""

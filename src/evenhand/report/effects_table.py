@@ -8,11 +8,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.report.audit_table import percent
 from evenhand.report.effects_summary import Effect, EffectsSummary, GraderEffects, QuestionEffect
+from evenhand.report.figure_texts import percent
 from evenhand.statistics import Estimate
 
-_STATES = ("abstained", "unparseable", "truncated", "declined", "failed")
+_STATES = ("abstained", "unparseable", "truncated", "unanswered", "declined", "failed")
 _MISSING_SHOWN = 0.005
 
 
