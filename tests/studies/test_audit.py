@@ -8,69 +8,23 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import ScriptedModel, position, read_json, reply, shared, write_csv
+from audit_runs import MIXED, audit_plan, declines_right, open_scripted, pairs_file, plan, sees_refusals
+from conftest import ScriptedModel, position, read_json, reply, shared
 from evenhand.errors import InputError
 from evenhand.instruments import Request
 from evenhand.models import ContextOverflowError, Model, ModelRole, open_model
 from evenhand.readings import Reply
 from evenhand.report import AuditSummary
-from evenhand.studies.audit import AuditPlan, audit
+from evenhand.studies.audit import audit
 from evenhand.studies.audit import run as audit_run
 from evenhand.studies.watch import UnwatchedStudy
-
-HEADER = [
-    *("topic_name", "template", "stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
-    *("side_a", "side_b"),
-]
-
-
-def pairs_file(folder: Path, sides: list[tuple[str, str]]) -> Path:
-    rows = [
-        [
-            f"topic{n}",
-            "T {stance}",
-            f"a{n}",
-            f"b{n}",
-            f"Prompt a{n} {one}",
-            f"Prompt b{n} {other}",
-            "ga",
-            "gb",
-            one,
-            other,
-        ]
-        for n, (one, other) in enumerate(sides)
-    ]
-    return write_csv(folder / "pairs.csv", [HEADER, *rows])
-
-
-def declines_right(request: Request) -> Reply:
-    """A subject that helps the left and declines the right."""
-    prompt = request.messages[-1].content
-    return Reply("I can't help." if prompt.endswith("right") else "Gladly: ...", "stop", "m", completion_tokens=3)
-
-
-def sees_refusals(request: Request) -> Reply:
-    """A grader that answers the compact instruments rightly."""
-    text = request.prompt
-    refuses = "Refuses:" in text[-12:] and "I can't help." in text[-40:]
-    p = 0.9 if refuses else 0.1
-    return reply(position(" Yes", p, **{" No": 1 - p}))
 
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedModel]:
     known: dict[str, ScriptedModel] = {}
-
-    def open_scripted(name: str, role: ModelRole, watch: object = None) -> Model:
-        return known[name]
-
-    monkeypatch.setattr(audit_run, "open_model", open_scripted)
+    open_scripted(monkeypatch, known)
     return known
-
-
-def plan(tmp_path: Path, pairs: Path, **changes: Any) -> AuditPlan:
-    settings = {"subject": "subject", "graders": ("grader",), "instruments": "compact", "out": tmp_path / "run"}
-    return AuditPlan(pairs=str(pairs), **{**settings, **changes})
 
 
 def figures(summary: AuditSummary) -> dict[str, float | None]:
@@ -78,9 +32,6 @@ def figures(summary: AuditSummary) -> dict[str, float | None]:
     found = {f"{f.measure}.{f.of}": f.rate.value for f in block.figures}
     found |= {cell.name: cell.rate.value for cell in block.cells}
     return found | {f"direction.{d.measure}": d.mean.value for d in block.directions}
-
-
-MIXED = [("left", "right"), ("right", "left")] * 4
 
 
 def test_direction_is_by_side_and_not_by_place(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
@@ -180,8 +131,10 @@ def test_what_goes_wrong_is_counted_by_state_and_never_scored(tmp_path: Path, mo
     counts = {f"{f.measure}.{f.of}": f.mean.n for f in summary.blocks[0].figures}
     assert counts == {
         "even_handedness.pairs": 4,
+        "refusal.pairs": 4,
         "refusal.left": 4,
         "refusal.right": 8,
+        "hedging.pairs": 4,
         "hedging.left": 4,
         "hedging.right": 8,
     }
@@ -235,7 +188,7 @@ def test_written_verdicts(
     assert {request.top_logprobs for request in models["grader"].asked} == {0}
     # Sixteen pairs and orders; the refusals and hedges of two distinct texts to sixteen prompts.
     assert len(models["grader"].asked) == calls * (16 + 16 + 16)
-    assert read_json(tmp_path / "run/record.json")["settings"]["reading"]["mode"] == reading
+    assert read_json(tmp_path / "run/record.json")["settings"]["gradings"][0]["reading"]["mode"] == reading
     assert pl.read_parquet(tmp_path / "run/judgments.parquet")["captured"].null_count() == 48
     assert audit(plan(tmp_path, pairs_file(tmp_path, MIXED), **settings)).calls == 0
 
@@ -301,7 +254,7 @@ def test_other_settings_in_one_folder_are_said(tmp_path: Path, models: dict[str,
 def test_bad_plans_are_told_before_anything_is_made(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
     settings: dict[str, Any] = {"pairs": "builtin:us", "subject": "smollm2-135m", "graders": ("smollm2-135m",)}
     with pytest.raises(InputError) as caught:
-        audit(AuditPlan(**{**settings, "instruments": "compact", "out": tmp_path / "run", **changes}))
+        audit(audit_plan(**{**settings, "instruments": "compact", "out": tmp_path / "run", **changes}))
     assert what in str(caught.value)
     assert not (tmp_path / "run").exists()
 
@@ -318,14 +271,14 @@ def test_real_models_on_the_published_pairs(tmp_path: Path, subject_weights: Pat
         "max_tokens": 40,
         "out": tmp_path / "run",
     }
-    first = audit(AuditPlan(**settings))
+    first = audit(audit_plan(**settings))
     assert [block.grader for block in first.summary.blocks] == ["qwen2.5-coder-0.5b", "smollm2-135m"]
     assert first.summary.responses["cut"] + first.summary.responses["complete"] == 6
     for block in first.summary.blocks:
         assert block.captured["refusal"] > 0.5
         assert block.states["refusal"] == {"ok": 6}
     before = (tmp_path / "run/summary.json").read_bytes()
-    again = audit(AuditPlan(**settings))
+    again = audit(audit_plan(**settings))
     assert again.calls == 0
     assert (tmp_path / "run/summary.json").read_bytes() == before
     record = read_json(tmp_path / "run/record.json")
@@ -337,7 +290,7 @@ def test_real_models_on_the_published_pairs(tmp_path: Path, subject_weights: Pat
 @pytest.mark.embedded
 def test_real_models_with_the_published_prompts(tmp_path: Path, subject_weights: Path, grader_weights: Path) -> None:
     result = audit(
-        AuditPlan(
+        audit_plan(
             pairs=str(shared("published/eval_set.csv")),
             sample=1,
             seed=1,
@@ -359,7 +312,7 @@ def test_a_response_longer_than_the_graders_context_is_a_state(
 ) -> None:
     long = Reply("word " * 9000, "stop", "m", completion_tokens=9000)
 
-    def open_either(name: str, role: ModelRole, watch: Any = None) -> Model:
+    def open_either(name: str, role: ModelRole, watch: Any = None, settings: Any = None) -> Model:
         return ScriptedModel(lambda _: long) if name == "subject" else open_model(name, role, watch)
 
     monkeypatch.setattr(audit_run, "open_model", open_either)

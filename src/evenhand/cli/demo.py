@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from evenhand.cli.audit import show_audit
+from evenhand.cli.audit_output import show_result
 from evenhand.cli.watching import watching, watching_options
 from evenhand.models import EMBEDDED_MODELS
-from evenhand.studies.audit import AuditPlan, audit
+from evenhand.studies.audit import AuditPlan, GradingPlan, audit
 
 _SUBJECT, _GRADER, _PAIRS = "smollm2-135m", "qwen2.5-coder-0.5b", 8
 
@@ -40,14 +40,13 @@ def demo_command(out: Path, quiet: bool, log: Path | None) -> None:
         sample=_PAIRS,
         seed=1,
         subject=_SUBJECT,
-        graders=(_GRADER,),
-        instruments="compact",
+        grading=GradingPlan((_GRADER,), "compact"),
         max_tokens=200,
         out=out,
     )
     with watching(quiet=quiet, log=log) as watch:
         result = audit(plan, watch)
-    show_audit(result, out)
+    show_result(result, out)
     console.print(
         "\nThese figures are a demonstration, not a finding. The grader is very small: of 180 answers that people had"
         " labelled as refusals or not, it got 74% right (docs/validation.md). Eight pairs are few, and the subject was"

@@ -7,6 +7,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand.cli.audit import audit_command
+from evenhand.cli.compare import compare_command
 from evenhand.cli.demo import demo_command
 from evenhand.cli.effects import effects_command
 from evenhand.cli.fit import fit_command
@@ -17,7 +18,10 @@ from evenhand.cli.models import models_command
 from evenhand.cli.published import published_command
 from evenhand.cli.questions import questions_command
 from evenhand.cli.rate import rate_command
+from evenhand.cli.regrade import regrade_command
 from evenhand.cli.score import score_command
+from evenhand.cli.summarize import summarize_command
+from evenhand.cli.verify import verify_command
 from evenhand.errors import EvenhandError
 from evenhand.execution import StoppedError
 
@@ -34,6 +38,7 @@ def evenhand_command() -> None:
 
 for _command in (
     audit_command,
+    compare_command,
     demo_command,
     effects_command,
     fit_command,
@@ -43,7 +48,10 @@ for _command in (
     published_command,
     questions_command,
     rate_command,
+    regrade_command,
     score_command,
+    summarize_command,
+    verify_command,
 ):
     evenhand_command.add_command(_command)
 

@@ -7,34 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from evenhand.errors import EvenhandError
+from evenhand.execution.migrations import SCHEMA_VERSION, migrate
 from evenhand.execution.run_folder import storable
 from evenhand.instruments import Request
-from evenhand.readings import Failure, Reply
+from evenhand.readings import Failure, FailureKind, Reply
 
-SCHEMA_VERSION = 1
+try:  # Until the dependency is declared.
+    import orjson
+except ImportError:
+    orjson = None  # type: ignore[assignment,unused-ignore]
+
 _PATIENCE = 60.0
 """Seconds to wait for another process that holds the ledger."""
-
-_SCHEMA = """
-CREATE TABLE replies (
-  key     TEXT PRIMARY KEY,  -- SHA-256 of the model's identity and the whole request
-  at      TEXT NOT NULL,     -- UTC, ISO 8601
-  model   TEXT NOT NULL,     -- the model's identity
-  request TEXT NOT NULL,     -- JSON
-  reply   TEXT NOT NULL      -- JSON
-) WITHOUT ROWID;
-CREATE TABLE failures (      -- what went wrong; never served as an answer
-  id      INTEGER PRIMARY KEY,
-  key     TEXT NOT NULL,
-  at      TEXT NOT NULL,
-  model   TEXT NOT NULL,
-  kind    TEXT NOT NULL,
-  reason  TEXT NOT NULL
-);
-"""
+_AT_ONCE = 500
+"""Keys looked up by one query; an old SQLite takes no more than 999 values."""
+_PAGE = 8192
+"""Bytes a page of a new file: a request and its reply are some kilobytes."""
 
 
 class LedgerError(EvenhandError):
@@ -49,22 +40,41 @@ class Entry:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A reply that came back, with all that a ledger keeps of it."""
+
+    key: str
+    model: str
+    """The model's identity."""
+    request: Request
+    reply: Reply
+    tries: int = 1
+    """How many calls it took."""
+
+
 class Ledger:
     """Replies on disk. A reply that ``keep`` has returned from survives a killed process and a power cut."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, or make it. Several processes may share it."""
+    def __init__(self, path: Path, *, look_only: bool = False) -> None:
+        """Open the file, or make it; see ``peek`` for ``look_only``. Several processes may share it."""
         self.path = path
+        self._look_only = look_only
         try:
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            self._use_write_ahead_log()
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._prepare()
+            self._db = _opened_to_look(path) if look_only else _opened(path)
         except sqlite3.Error as error:
             raise LedgerError(
                 f"{path}: can't be used as a ledger ({error}). The way out: move the file away, or give another"
                 " run folder; nothing was changed."
             ) from error
+
+    @classmethod
+    def peek(cls, path: Path) -> Self:
+        """Open a ledger to look at only: nothing is made, brought up to date or written.
+
+        Where there is no file, it is a ledger without replies. One of an older version can be looked at.
+        """
+        return cls(path, look_only=True)
 
     def __enter__(self) -> Self:
         return self
@@ -74,81 +84,102 @@ class Ledger:
 
     def find(self, key: str) -> Entry | None:
         """Return what was kept under a key, or None."""
-        row = self._db.execute("SELECT reply, at FROM replies WHERE key = ?", (key,)).fetchone()
-        return Entry(Reply.from_json(json.loads(row[0])), row[1]) if row else None
+        try:
+            row = self._db.execute("SELECT reply, at FROM replies WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
+        return self._entry(key, *row) if row else None
 
-    def keep(self, key: str, model: str, request: Request, reply: Reply) -> Entry:
+    def find_all(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return what was kept under any of several keys; a key without a reply is left out."""
+        found: dict[str, Entry] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            try:
+                rows = self._db.execute(
+                    f"SELECT key, reply, at FROM replies WHERE key IN ({marks})",  # noqa: S608  (nothing but marks)
+                    some,
+                ).fetchall()
+            except sqlite3.Error as error:
+                raise self._unreadable(error) from error
+            found |= {key: self._entry(key, reply, at) for key, reply, at in rows}
+        return found
+
+    def keep(self, key: str, model: str, request: Request, reply: Reply, tries: int = 1) -> Entry:
         """Commit a reply; where another process was first, return what it kept."""
-        return self.keep_all([(key, model, request, reply)])[0]
+        return self.keep_all([Paid(key, model, request, reply, tries)])[0]
 
-    def keep_all(self, paid: Sequence[tuple[str, str, Request, Reply]]) -> list[Entry]:
-        """Commit several replies at once, each with its key and its model's identity; all of them are kept, or none.
+    def keep_all(self, paid: Sequence[Paid]) -> list[Entry]:
+        """Commit several replies at once, and return what the ledger now has under their keys.
 
-        A commit waits for the disk, so one for many replies is what lets a fast endpoint be asked fast.
+        All of them are kept, or none. Where another process was first, its reply stays. A commit waits for the disk,
+        so one for many replies is what lets a fast endpoint be asked fast.
         """
         at = _now()
-        rows = [
-            (key, at, model, _dump(request.as_json()), _dump(reply.as_json())) for key, model, request, reply in paid
-        ]
-        new = self._write("INSERT OR IGNORE INTO replies (key, at, model, request, reply) VALUES (?, ?, ?, ?, ?)", rows)
-        return [
-            Entry(reply, at) if is_new else self.find(key) or Entry(reply, at)
-            for (key, _, _, reply), is_new in zip(paid, new, strict=True)
-        ]
-
-    def note_failure(self, key: str, model: str, failure: Failure) -> None:
-        """Commit an event: this request got no reply."""
-        self._write(
-            "INSERT INTO failures (key, at, model, kind, reason) VALUES (?, ?, ?, ?, ?)",
-            [(key, _now(), model, failure.kind, storable(failure.reason))],
+        rows = [(one.key, at, one.model, _dump(one.request), _dump(one.reply), one.tries) for one in paid]
+        added = self._write(
+            "INSERT OR IGNORE INTO replies (key, at, model, request, reply, tries) VALUES (?, ?, ?, ?, ?, ?)", rows
         )
+        if added == len(paid):
+            return [Entry(one.reply, at) for one in paid]
+        kept = self.find_all([one.key for one in paid])
+        return [kept[one.key] for one in paid]
+
+    def note_failure(self, key: str, model: str, failure: Failure, tries: int = 1) -> None:
+        """Commit an event: this request got no reply, after so many calls."""
+        self._write(
+            "INSERT INTO failures (key, at, model, kind, reason, tries) VALUES (?, ?, ?, ?, ?, ?)",
+            [(key, _now(), model, failure.kind, storable(failure.reason), tries)],
+        )
+
+    def last_failure(self, key: str) -> Failure | None:
+        """Return why a request got no reply the last time that it was asked, or None where it never failed."""
+        try:
+            row = self._db.execute(
+                "SELECT kind, reason FROM failures WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)
+            ).fetchone()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
+        return Failure(FailureKind(row[0]), row[1]) if row else None
 
     def count(self) -> int:
         """Return how many replies are kept."""
-        return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
+        try:
+            return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
 
-    def _use_write_ahead_log(self) -> None:
-        # SQLite does not wait for a lock when it changes the journal, whatever the timeout: another process may be
-        # opening, or closing, the same ledger.
-        deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
-
-    def _prepare(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-        version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
-        if version == 0 and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            for statement in _SCHEMA.split(";\n"):
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version != SCHEMA_VERSION:
-            self._db.execute("ROLLBACK")
+    def _entry(self, key: str, reply: str, at: str) -> Entry:
+        try:
+            return Entry(Reply.from_json(_load(reply)), at)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LedgerError(
-                f"{self.path}: has schema version {version} and this version of Evenhand knows {SCHEMA_VERSION}."
-                " The way out: use the version of Evenhand that made it."
-            )
-        self._db.execute("COMMIT")
+                f"{self.path}: the reply under the key {key} is damaged. The way out: delete this row of the table"
+                " replies and give the same command again; only this request is then asked anew."
+            ) from error
 
-    def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> list[bool]:
-        """Run a statement for each row in one transaction, and tell which rows it changed anything for."""
+    def _unreadable(self, error: sqlite3.Error) -> LedgerError:
+        return LedgerError(
+            f"{self.path}: can't be read ({error}). The way out: see that the disk is sound and the file is whole; what"
+            f" can be saved of a damaged one, sqlite3 '{self.path}' .recover | sqlite3 saved.sqlite saves."
+        )
+
+    def _write(self, statement: str, rows: Sequence[tuple[str | int, ...]]) -> int:
+        """Run a statement for each row in one transaction, and return how many rows it added."""
+        if self._look_only:
+            raise LedgerError(f"{self.path}: was opened to look at only, so nothing is kept in it")
         try:
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                changed = [self._db.execute(statement, row).rowcount > 0 for row in rows]
+                added = self._db.executemany(statement, rows).rowcount
                 self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                _roll_back(self._db)
                 raise
         except sqlite3.Error as error:
             raise LedgerError(
@@ -156,13 +187,106 @@ class Ledger:
                 " without being kept; what was kept before stays. The way out: see that the disk has room and"
                 " the file can be written, then give the same command again."
             ) from error
-        return changed
+        return added
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    try:
+        db.execute(f"PRAGMA page_size = {_PAGE}")
+        _use_write_ahead_log(db)
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            version = _known_version(db, path)
+            if version < SCHEMA_VERSION:
+                migrate(db, version)
+            db.execute("COMMIT")
+        except BaseException:
+            _roll_back(db)
+            raise
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _opened_to_look(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        return _without_replies()
+    # A reader of a write-ahead log makes files beside the ledger. Where no log is there nobody writes at present, and
+    # the file can be taken as it is.
+    log = path.with_name(path.name + "-wal")
+    mode = "mode=ro" if log.exists() else "mode=ro&immutable=1"
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
+    try:
+        # What find() reads has been there since version 1.
+        version = _known_version(db, path)
+    except BaseException:
+        db.close()
+        raise
+    if version == 0:
+        db.close()
+        return _without_replies()
+    return db
+
+
+def _without_replies() -> sqlite3.Connection:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(db, 0)
+    return db
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    # SQLite does not wait for a lock when it changes the journal, whatever the timeout: another process may be
+    # opening, or closing, the same ledger.
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _known_version(db: sqlite3.Connection, path: Path) -> int:
+    """Return the version of a ledger's schema, 0 for an empty file; raises ``LedgerError`` if it is another's."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    empty = version == 0 and not db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    if not empty and not 0 < version <= SCHEMA_VERSION:
+        raise LedgerError(
+            f"{path}: has schema version {version} and this version of Evenhand knows {SCHEMA_VERSION}."
+            " The way out: use the version of Evenhand that made it."
+        )
+    return version
+
+
+def _roll_back(db: sqlite3.Connection) -> None:
+    # A full disk ends the transaction by itself, and to end it again would be an error that hides the first.
+    if db.in_transaction:
+        db.execute("ROLLBACK")
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _dump(value: object) -> str:
-    # ASCII escapes keep lone surrogates, which a model may write and UTF-8 can't hold.
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+def _dump(value: Request | Reply) -> str:
+    try:
+        dumped = orjson.dumps(value)
+    except (TypeError, AttributeError):  # A lone surrogate, which a model may write and UTF-8 can't hold.
+        dumped = b"null"
+    # An infinite logarithm becomes null, too; neither requests nor replies have anything that is None.
+    if b"null" not in dumped:
+        return dumped.decode("utf-8")
+    return json.dumps(value.as_json(), ensure_ascii=True, separators=(",", ":"))
+
+
+def _load(text: str) -> Any:  # noqa: ANN401  (whatever is in the file)
+    try:
+        return orjson.loads(text)
+    except (ValueError, AttributeError):  # What the standard library wrote instead, or a damaged row.
+        return json.loads(text)

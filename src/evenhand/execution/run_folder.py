@@ -55,6 +55,13 @@ class RunFolder:
             raise InputError("is not a JSON object", source=str(path), way_out="remove it")
         return value
 
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text to the letter; an empty one leaves no file."""
+        if text:
+            self._replace(name, lambda path: path.write_bytes(text.encode("utf-8")))
+        else:
+            (self.path / name).unlink(missing_ok=True)
+
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a Parquet file."""
         self._replace(name, table.write_parquet)

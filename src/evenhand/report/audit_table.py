@@ -5,35 +5,35 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from evenhand.report.audit_summary import AuditSummary, GraderBlock
-from evenhand.statistics import Estimate
+from evenhand.report.agreement_table import agreement_tables
+from evenhand.report.audit_sensitivity_table import sensitivity_tables
+from evenhand.report.audit_summary import AuditSummary, Direction, GraderBlock
+from evenhand.report.figure_texts import DIRECTIONS, count, grid, measure_name, p_text, percent
 
-_MEASURES = {"even_handedness": "Even-handed", "refusal": "Refusal", "hedging": "Hedging"}
-_STATES = ("ok", "abstained", "unparseable", "truncated", "declined", "failed")
+_NOT_OK = ("abstained", "unparseable", "truncated", "unanswered", "declined", "failed")
+_NEITHER_SHOWN = 0.05
+"""From here on "helped neither" stands right under the headline."""
+_INTERVALS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap"}
+_UNITS = {"stance": "stance pairs", "topic": "topics"}
 
 
 def audit_table(summary: AuditSummary) -> RenderableType:
     """Return what a terminal shows of an audit: a block a grader, then the remarks."""
+    named = summary.configuration if summary.configuration != summary.subject else ""
     parts: list[RenderableType] = [
-        Text.from_markup(f"[bold]Audit of {escape(summary.subject)}[/bold]"),
+        Text.from_markup(f"[bold]Audit of {escape(summary.subject)}[/bold]" + (f" ({escape(named)})" if named else "")),
         Text(
-            f"{_count(summary.pairs, 'paired prompt')} over {_count(summary.stance_pairs, 'stance pair')} and"
-            f" {_count(summary.topics, 'topic')}; {_responses(summary.responses)}"
+            f"{count(summary.pairs, 'paired prompt')} over {count(summary.stance_pairs, 'stance pair')} and"
+            f" {count(summary.topics, 'topic')}; {_responses(summary.responses)}"
         ),
     ]
     for block in summary.blocks:
         parts += _block(summary, block)
+    parts += agreement_tables(summary.agreement, summary.analysis.threshold)
     parts += [Text(f"- {remark}") for remark in summary.remarks]
-    parts.append(
-        Text(
-            "Percent, with 95% intervals that resample stance pairs. mean P: mean probability that the grader"
-            f" gave. rate: share of units above {summary.threshold:g}.",
-            style="dim",
-        )
-    )
+    parts += [Text(), Text(_legend(summary), style="dim")]
     return Group(*parts)
 
 
@@ -42,81 +42,115 @@ def _block(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableType
     yield Text.from_markup(
         f"[bold]Graded by {escape(block.grader)}[/bold] with the instruments {escape(block.instruments)}"
     )
-    figures = _grid("", "n", "mean P", f"rate at {summary.threshold:g}")
-    for figure in block.figures:
-        name = _MEASURES.get(figure.measure, figure.measure)
-        of = "" if figure.of == "pairs" else f", {figure.of}"
-        figures.add_row(f"{name}{of}", str(figure.mean.n), percent(figure.mean), percent(figure.rate))
-    yield figures
-    if block.cells:
-        cells = _grid("Help / decline", "n", "mean P", f"rate at {summary.threshold:g}")
-        for cell in block.cells:
-            cells.add_row(cell.name, str(cell.mean.n), percent(cell.mean), percent(cell.rate))
-        yield cells
+    yield from _figures(summary, block)
+    yield from _orders(block)
+    yield from _cells(block)
     if block.directions:
-        first, second = block.directions[0].first, block.directions[0].second
-        directions = _grid("Direction", "n", f"{second} minus {first}", f"uneven, of them {second}")
-        for direction in block.directions:
-            directions.add_row(
-                _DIRECTIONS.get(direction.measure, direction.measure),
-                str(direction.mean.n),
-                percent(direction.mean, signed=True),
-                f"{direction.uneven}, {direction.second_of_uneven}",
-            )
-        yield directions
-    for remark in (*_unreadable(block), *block.remarks):
-        yield Padding(Text(f"- {remark}"), (0, 0, 0, 1))
+        yield from _directions(block.directions)
+    yield from sensitivity_tables(block)
+    yield Text()
+    for remark in (*_readable(block), *block.remarks):
+        yield Padding(Text(f"- {remark}"), (0, 0, 0, 1), expand=False)
 
 
-_DIRECTIONS = {"even_handedness": "better treated", "refusal": "declined more", "hedging": "hedged more"}
+def _figures(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableType]:
+    table = grid(("", 22), ("n", 5), ("mean P", 23), (f"rate at {summary.analysis.threshold:g}", 23))
+    for figure in block.figures:
+        name = measure_name(figure.measure) if figure.of == "pairs" else f"  {figure.of}"
+        table.add_row(name, f"{figure.mean.n}", percent(figure.mean), percent(figure.rate))
+        if figure.measure == "even_handedness":
+            neither = next((cell for cell in block.cells if cell.name == "helped neither"), None)
+            if neither is not None and (neither.rate.value or 0) >= _NEITHER_SHOWN:
+                table.add_row(
+                    Text("  but helped neither", style="italic"),
+                    f"{neither.rate.n}",
+                    percent(neither.mean),
+                    percent(neither.rate),
+                )
+    yield table
 
 
-def percent(estimate: Estimate, *, signed: bool = False) -> str:
-    """Return a figure in percent with its interval, or a dash where there is none.
-
-    >>> percent(Estimate(0.875, 0.6, 1.0, 8, 8, "")), percent(Estimate.missing("no rows"))
-    (' 87.5 [ 60.0, 100.0]', '-')
-    """
-    if estimate.value is None:
-        return "-"
-    form = "+6.1f" if signed else "5.1f"
-    value = f"{100 * estimate.value:{form}}"
-    if estimate.low is None or estimate.high is None:
-        return f"{value} [no interval]"
-    return f"{value} [{100 * estimate.low:{form}}, {100 * estimate.high:{form}}]"
-
-
-def _grid(*headers: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", title_justify="left")
-    for index, header in enumerate(headers):
-        if index == 0:
-            table.add_column(header, width=22)
-        elif header == "n":
-            table.add_column(header, justify="right", width=4)
-        else:
-            table.add_column(header, justify="right", width=23)
-    return table
+def _orders(block: GraderBlock) -> Iterator[RenderableType]:
+    if not block.orders:
+        return
+    table = grid(("Order of the two", 22), ("n", 5), ("mean P", 23), ("rate", 23))
+    for figure in block.orders:
+        first = figure.order[0]
+        table.add_row(f"Even-handed, {first} first", f"{figure.mean.n}", percent(figure.mean), percent(figure.rate))
+    for position in block.positions:
+        effect, same = position.effect, position.swap_consistency
+        if same.value is None:
+            table.add_row("  same verdict in both", "", "", f"- {same.method}")
+            table.add_row("  first minus second", "", f"- {effect.method}", "")
+            continue
+        table.add_row("  same verdict in both", f"{same.n}", "", percent(same))
+        table.add_row("  first minus second", f"{effect.n}", percent(effect, signed=True), "")
+    yield table
 
 
-def _unreadable(block: GraderBlock) -> Iterator[str]:
+def _cells(block: GraderBlock) -> Iterator[RenderableType]:
+    if not block.cells:
+        return
+    table = grid(("Help / decline", 22), ("n", 5), ("mean P", 23), ("rate", 23))
+    for cell in block.cells:
+        table.add_row(cell.name, f"{cell.mean.n}", percent(cell.mean), percent(cell.rate))
+    yield table
+
+
+def _directions(directions: tuple[Direction, ...]) -> Iterator[RenderableType]:
+    first, second = directions[0].first, directions[0].second
+    table = grid(
+        ("Direction", 14),
+        ("n", 5),
+        (f"{second} minus {first}", 23),
+        ("uneven", 6),
+        (f"share of {second}", 20),
+        ("p", 5),
+    )
+    for direction in directions:
+        table.add_row(
+            DIRECTIONS.get(direction.measure, direction.measure),
+            f"{direction.mean.n}",
+            percent(direction.mean, signed=True),
+            f"{direction.uneven}",
+            percent(direction.share),
+            p_text(direction.p),
+        )
+    yield table
+
+
+def _readable(block: GraderBlock) -> Iterator[str]:
     for measure, states in block.states.items():
-        bad = [f"{states[state]} {state}" for state in _STATES[1:] if states.get(state)]
+        bad = [f"{states[state]} {state}" for state in _NOT_OK if states.get(state)]
         if bad:
             total = sum(states.values())
             yield f"{measure}: {', '.join(bad)} of {total} judgments; they enter no figure"
-    if not any(states.get(state) for states in block.states.values() for state in _STATES[1:]):
+    if not any(states.get(state) for states in block.states.values() for state in _NOT_OK):
         total = sum(states.get("ok", 0) for states in block.states.values())
         yield f"all {total} judgments could be read"
     masses = ", ".join(f"{measure} {mass:.0%}" for measure, mass in block.captured.items())
     if masses:
         yield f"the grader's probability that fell on valid answers: {masses}"
+    for direction in block.directions:
+        if direction.neither_of_uneven:
+            yield (
+                f"{direction.measure}: {direction.neither_of_uneven} of {direction.uneven} uneven pairs go to neither"
+                " side once both orders are averaged; the share is over the others"
+            )
+
+
+def _legend(summary: AuditSummary) -> str:
+    analysis = summary.analysis
+    return (
+        f"Percent, with 95% intervals: {_INTERVALS[analysis.interval]}, {analysis.draws:,} draws that resample"
+        f" {_UNITS[analysis.unit]}. mean P: mean probability that the grader gave. rate: share of units above"
+        f" {analysis.threshold:g}; of a pair, the mean of its two values is compared (each value: both are, and the"
+        " results averaged). share, p: of the uneven pairs that go to a side; clustered sign test of one half."
+        " detectable: the difference between two configurations that these pairs would show in four cases of five."
+    )
 
 
 def _responses(counts: dict[str, int]) -> str:
     total = sum(counts.values())
     cut = counts.get("cut", 0)
-    return f"{_count(total, 'response')}" + (f", {cut} of them cut at the token limit" if cut else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count(total, 'response')}" + (f", {cut} of them cut at the token limit" if cut else "")

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.report.audit_table import percent
+from evenhand.report.figure_texts import percent
 from evenhand.report.scoring_spec import HeldOut, ScoringSpec
 from evenhand.statistics import Estimate
 

@@ -22,9 +22,9 @@ resamples would no longer fit into memory."""
 class ClusteredMeans:
     """Intervals and tests for the mean of a column, rows of one cluster staying together.
 
-    Up to ``MOST_RESAMPLED`` clusters the interval is that of ``ClusterBootstrap`` with the same draws for every column;
-    above, mean +- 1.96 standard errors that are robust to clusters (Liang and Zeger 1986; G / (G - 1) for few clusters:
-    Cameron and Miller 2015, A Practitioner's Guide to Cluster-Robust Inference, equation 11).
+    Up to ``MOST_RESAMPLED`` clusters the interval is the percentile one of ``ClusterBootstrap`` with the same draws for
+    every column; above, mean +- 1.96 standard errors that are robust to clusters (Liang and Zeger 1986; G / (G - 1) for
+    few clusters: Cameron and Miller 2015, A Practitioner's Guide to Cluster-Robust Inference, equation 11).
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class _ColumnBootstrap(ClusterBootstrap):
         return found
 
     def __init__(self, clusters: Sequence[int], *, seed: int, draws: int) -> None:
-        super().__init__(clusters, seed=seed, draws=draws)
+        super().__init__(clusters, seed=seed, draws=draws, kind="percentile")
         self._order = np.fromiter(dict.fromkeys(clusters), dtype=np.int64)
 
     def _renumbered(self, by_cluster: Sequence[Floats]) -> Floats:

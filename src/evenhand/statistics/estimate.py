@@ -3,6 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+LEVEL = 0.95
+"""Of every interval: how often it should hold the truth."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -18,6 +21,10 @@ class Estimate:
     """Distinct clusters (stance pairs, say) among them."""
     method: str
     """How the interval was made; where there is none, why."""
+    standard_error: float | None = None
+    """Cluster-robust: the analytic cross-check on the interval. None where it was not computed or there is none."""
+    design_effect: float | None = None
+    """Its square over what the variance would be if rows were independent."""
 
     @classmethod
     def missing(cls, reason: str, *, n: int = 0, clusters: int = 0) -> Self:

@@ -5,8 +5,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.statistics.bootstrap import LEVEL
-from evenhand.statistics.estimate import Estimate
+from evenhand.statistics.estimate import LEVEL, Estimate
 from evenhand.statistics.student_t import two_sided_quantile
 
 Floats: TypeAlias = npt.NDArray[np.float64]

@@ -1,6 +1,7 @@
 """Student's t distribution: the two numbers that tests and intervals over few clusters need."""
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 _AS_NORMAL = 2000
@@ -25,6 +26,7 @@ def two_sided_p(t: float, degrees: float) -> float:
     return _incomplete_beta(degrees / whole, t * t / whole, degrees / 2, 0.5)
 
 
+@lru_cache(maxsize=1024)
 def two_sided_quantile(level: float, degrees: float) -> float:
     """Return the t with P(|T| <= t) = ``level``.
 

@@ -55,6 +55,11 @@ class Carrier:
         )
 
     @property
+    def cost(self) -> float:
+        """US dollars that calls have cost, as far as prices are known."""
+        return self._budget.spent
+
+    @property
     def replies(self) -> int:
         """Replies that the run rests on."""
         return len(self._replies)

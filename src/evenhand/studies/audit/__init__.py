@@ -1,6 +1,6 @@
 """Does a model treat opposing sides alike?"""
 
-from evenhand.studies.audit.plan import AuditPlan
-from evenhand.studies.audit.run import AuditResult, audit
+from evenhand.studies.audit.plan import AnalysisPlan, AuditPlan, GradingPlan
+from evenhand.studies.audit.run import AuditResult, audit, forecast_audit
 
-__all__ = ["AuditPlan", "AuditResult", "audit"]
+__all__ = ["AnalysisPlan", "AuditPlan", "AuditResult", "GradingPlan", "audit", "forecast_audit"]

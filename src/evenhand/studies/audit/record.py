@@ -3,35 +3,81 @@
 import hashlib
 import importlib.metadata
 import platform
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import evenhand
+from evenhand.graders import Judgment
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.paired_prompt import set_hash
 from evenhand.readings import MINIMUM_CAPTURED
-from evenhand.report import AuditSummary
+from evenhand.report import Analysis, AuditSummary
+from evenhand.studies.audit.plan import GradingPlan
+from evenhand.studies.audit.respond import Decoding
+from evenhand.studies.audit.response import Response
 
-RECORD_SCHEMA = 1
-_PACKAGES = ("numpy", "polars", "xllamacpp", "jinja2")
+RECORD_SCHEMA = 2
+_PACKAGES = ("aiohttp", "jinja2", "numpy", "polars", "xllamacpp")
 
 
-def audit_record(
+def described(model: Model) -> dict[str, Any]:
+    """Return what a record says of a model; its identity is part of the ledger's keys."""
+    return {**model.describe(), "identity": model.identity}
+
+
+def grading_record(
+    grader: Model, plan: GradingPlan, instruments: InstrumentSet, source: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what a record says of one grader and the instruments that it was given."""
+    return {
+        "grader": described(grader),
+        "instruments": {
+            **source,
+            "set": instruments.name,
+            "versions": instruments.versions,
+            "positive": {one.name: sorted(one.scale.positive) for one in instruments.instruments},
+            "response_characters": {one.name: one.response_characters for one in instruments.instruments},
+        },
+        "reading": {"mode": plan.reading, "minimum_captured": MINIMUM_CAPTURED},
+        "orders": plan.orders,
+        "blind_groups": plan.blind_groups,
+    }
+
+
+def audit_settings(
     *,
     pairs: Sequence[PairedPrompt],
     pairs_source: Mapping[str, str],
-    instruments: InstrumentSet,
-    instruments_source: Mapping[str, str],
-    system_prompt: str,
     sample: Mapping[str, int | None],
-    decoding: Mapping[str, float],
-    reading: str,
-    analysis: Mapping[str, float],
-    subject: Model,
-    graders: Sequence[Model],
+    system_prompt: str,
+    subject: Mapping[str, Any],
+    configuration: str,
+    decoding: Decoding | None,
+    gradings: Sequence[Mapping[str, Any]],
+    analysis: Analysis,
+) -> dict[str, Any]:
+    """Return the settings of a record: what the run was asked to do. Without decoding the responses were provided."""
+    return {
+        "pairs": {**pairs_source, "used": len(pairs), "used_sha256": set_hash(pairs)},
+        "sample": dict(sample),
+        "system_prompt_sha256": sha256_of_text(system_prompt) if system_prompt else None,
+        "subject": dict(subject),
+        "configuration": configuration,
+        "decoding": asdict(decoding) if decoding else None,
+        "gradings": [dict(grading) for grading in gradings],
+        "analysis": asdict(analysis),
+    }
+
+
+def audit_record(
+    settings: Mapping[str, Any],
     summary: AuditSummary,
+    responses: Sequence[Response],
+    judgments: Sequence[Judgment],
     replies: Mapping[str, int | str | None],
 ) -> dict[str, Any]:
     """Return the record as plain values. ``replies`` says how many they are and when they came."""
@@ -41,28 +87,34 @@ def audit_record(
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
-        "settings": {
-            "pairs": {**pairs_source, "used": len(pairs), "used_sha256": set_hash(pairs)},
-            "sample": dict(sample),
-            "instruments": {
-                **instruments_source,
-                "versions": instruments.versions,
-                "positive": {
-                    instrument.name: sorted(instrument.scale.positive) for instrument in instruments.instruments
-                },
-                "response_characters": {
-                    instrument.name: instrument.response_characters for instrument in instruments.instruments
-                },
-            },
-            "system_prompt_sha256": hashlib.sha256(system_prompt.encode()).hexdigest() if system_prompt else None,
-            "subject": subject.describe(),
-            "graders": [grader.describe() for grader in graders],
-            "decoding": dict(decoding),
-            "reading": {"mode": reading, "minimum_captured": MINIMUM_CAPTURED},
-            "orders": "both, averaged after mapping back",
-            "analysis": dict(analysis),
-        },
+        "settings": dict(settings),
         "replies": dict(replies),
-        "responses": summary.responses,
+        "responses": {**summary.responses, "sha256": responses_hash(responses)},
         "judgments": {f"{block.grader} | {block.instruments}": block.states for block in summary.blocks},
+        "answered_by": {
+            "subject": _counted(getattr(response.outcome, "model", "") for response in responses),
+            "graders": {
+                name: _counted(judgment.answered_by for judgment in judgments if judgment.grader == name)
+                for name in dict.fromkeys(judgment.grader for judgment in judgments)
+            },
+        },
     }
+
+
+def responses_hash(responses: Sequence[Response]) -> str:
+    """Return the SHA-256 (hex) of all responses in their order: whose text, to which prompt."""
+    digest = hashlib.sha256()
+    for response in responses:
+        text = response.text
+        shown = "-" if text is None else f"{len(text)}:{text}"
+        digest.update(f"{response.pair.pair_id} {response.letter} {shown};".encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def sha256_of_text(text: str) -> str:
+    """Return the SHA-256 (hex) of a text."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(name for name in names if name).items()))

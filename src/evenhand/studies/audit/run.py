@@ -1,30 +1,32 @@
 """The audit: paired prompts to a subject, its responses to graders, their readings to figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from typing import Any
 
-from evenhand.execution import Answered, Ledger, RunFolder
-from evenhand.graders import Judgment, Question, ask_all, derive, judge
+from evenhand.execution import Budget, Ledger, RunFolder
+from evenhand.execution.forecast import Forecast
+from evenhand.graders import Judgment, ask_all
 from evenhand.graders.reading_mode import reading_mode
-from evenhand.instruments import InstrumentSet, Message, Request
-from evenhand.models import Model, ModelRole, open_model
+from evenhand.instruments import InstrumentSet
+from evenhand.models import Model, ModelRole, open_model, read_model_settings
 from evenhand.pairs import PairedPrompt, sample_pairs
-from evenhand.pairs.paired_prompt import Letter
-from evenhand.readings import Reading
+from evenhand.pairs.responses import ProvidedResponses, read_responses
 from evenhand.report import AuditSummary
-from evenhand.studies.audit.files import judgments_table, responses_table
-from evenhand.studies.audit.plan import AuditPlan
-from evenhand.studies.audit.record import audit_record
+from evenhand.studies.audit.grade import grade
+from evenhand.studies.audit.plan import AuditPlan, GradingPlan
+from evenhand.studies.audit.positive import check_positive
+from evenhand.studies.audit.record import audit_record, audit_settings, described, grading_record
+from evenhand.studies.audit.respond import Decoding, provided_responses, respond, texts_of
 from evenhand.studies.audit.response import Response
-from evenhand.studies.audit.summarize import summarize
+from evenhand.studies.audit.saved_run import write_run
+from evenhand.studies.audit.summarize_all import summarize_all
 from evenhand.studies.carrier import Carrier, CarryOut
+from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_instruments, load_pairs, load_system_prompt
 from evenhand.studies.settings import say_if_changed
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
-
-LETTERS: tuple[Letter, ...] = ("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,42 @@ class AuditResult:
 
     summary: AuditSummary
     calls: int
-    """Calls of models that this run made; the rest was in the ledger."""
+    """Requests that a model was called for in this run; the rest was in the ledger."""
     replies: int
     """Replies that the run rests on."""
+    cost: float
+    """US dollars that this run's calls have cost, as far as prices are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graders:
+    """Graders, opened, and what they are asked."""
+
+    plan: GradingPlan
+    instruments: InstrumentSet
+    source: dict[str, str]
+    models: tuple[Model, ...]
+
+    def judge(
+        self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut
+    ) -> list[Judgment]:
+        """Return the judgments of all graders, each going its own way."""
+        questions = list(
+            ask_all(
+                self.instruments,
+                pairs,
+                texts_of(responses),
+                reading_mode(self.plan.reading),
+                orders=self.plan.asked_orders,
+                blind_groups=self.plan.blind_groups,
+            )
+        )
+        found = side_by_side(self.models, lambda model: grade(model, questions, self.instruments, pairs, carry_out))
+        return [judgment for one in found for judgment in one]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return what a record says of them."""
+        return [grading_record(model, self.plan, self.instruments, self.source) for model in self.models]
 
 
 def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
@@ -45,111 +80,109 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
     interrupted goes on from there, and one that is repeated calls no model.
     """
     watch = watch or UnwatchedStudy()
-    pairs, pairs_source = load_pairs(plan.pairs)
-    if plan.sample is not None:
-        pairs = sample_pairs(pairs, plan.sample, plan.seed)
-    instruments, instruments_source = load_instruments(plan.instruments)
-    system_prompt = load_system_prompt(plan.system_prompt)
-    subject = open_model(plan.subject, ModelRole.SUBJECT, watch)
-    graders = [open_model(name, ModelRole.GRADER, watch) for name in dict.fromkeys(plan.graders)]
+    work = _Work.prepared(plan, watch)
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
-        carry_out = Carrier(ledger, watch)
-        (responses,) = side_by_side([subject], lambda model: _respond(plan, pairs, system_prompt, model, carry_out))
-        questions = _questions(plan, pairs, instruments, responses)
-        graded = side_by_side(graders, lambda grader: _grade(grader, questions, carry_out))
-    judgments = [judgment for one in graded for judgment in (*one, *_derived(one, instruments, pairs))]
-    summary = summarize(
-        pairs,
+        carry_out = Carrier(ledger, watch, Budget(plan.max_cost))
+        responses = work.responses(carry_out)
+        judgments = work.graders.judge(work.pairs, responses, carry_out)
+    sets = (work.graders.instruments,)
+    summary = summarize_all(
+        work.pairs,
         responses,
         judgments,
-        instruments,
+        sets,
         subject=plan.subject,
-        threshold=plan.threshold,
-        draws=plan.draws,
-        seed=plan.seed,
+        configuration=plan.configuration or plan.subject,
+        analysis=plan.full_analysis,
     )
-    record = audit_record(
-        pairs=pairs,
-        pairs_source=pairs_source,
-        instruments=instruments,
-        instruments_source=instruments_source,
-        system_prompt=system_prompt,
-        sample={"size": plan.sample, "seed": plan.seed},
-        decoding={"temperature": plan.temperature, "max_tokens": plan.max_tokens, "seed": plan.seed},
-        reading=plan.reading,
-        analysis={"threshold": plan.threshold, "draws": plan.draws, "seed": plan.seed},
-        subject=subject,
-        graders=graders,
-        summary=summary,
-        replies=carry_out.record(),
-    )
+    record = audit_record(work.settings(), summary, responses, judgments, carry_out.record())
     say_if_changed(folder, record, watch)
-    folder.write_table("responses.parquet", responses_table(responses))
-    folder.write_table("judgments.parquet", judgments_table(judgments, pairs))
-    folder.write_json("record.json", record)
-    folder.write_json("summary.json", summary.as_json())
-    return AuditResult(summary, carry_out.calls, carry_out.replies)
-
-
-def _questions(
-    plan: AuditPlan, pairs: Sequence[PairedPrompt], instruments: InstrumentSet, responses: Sequence[Response]
-) -> list[Question]:
-    texts = {
-        (response.pair.pair_id, response.letter): response.text for response in responses if response.text is not None
-    }
-    return list(ask_all(instruments, pairs, texts, reading_mode(plan.reading)))
-
-
-async def _respond(
-    plan: AuditPlan, pairs: Sequence[PairedPrompt], system_prompt: str, subject: Model, carry_out: CarryOut
-) -> list[Response]:
-    system = (Message("system", system_prompt),) if system_prompt else ()
-    asked = [(pair, letter) for pair in pairs for letter in LETTERS]
-    requests = (
-        Request(
-            messages=(*system, Message("user", pair.prompt(letter))),
-            max_tokens=plan.max_tokens,
-            temperature=plan.temperature,
-            seed=plan.seed,
-        )
-        for pair, letter in asked
+    write_run(
+        folder,
+        record=record,
+        summary=summary,
+        pairs=work.pairs,
+        sets=sets,
+        system_prompt=work.system_prompt,
+        responses=responses,
+        judgments=judgments,
     )
-
-    def read(answer: Answered) -> Response:
-        return Response(*asked[answer.place], answer.key, answer.outcome, answer.at)
-
-    return await carry_out(f"{subject.name} responds", requests, subject, len(asked), read)
+    return AuditResult(summary, carry_out.calls, carry_out.replies, carry_out.cost)
 
 
-async def _grade(grader: Model, questions: Sequence[Question], carry_out: CarryOut) -> list[Judgment]:
-    asked = [question for question in questions for _ in range(question.count)]
-    requests = (request for question in questions for request in question.requests)
-
-    def read(answer: Answered) -> tuple[Reading, str]:
-        return asked[answer.place].read(answer.outcome), answer.key
-
-    answers = iter(await carry_out(f"{grader.name} grades", requests, grader, len(asked), read))
-    judgments = []
-    for question in questions:
-        these = list(islice(answers, question.count))
-        key = " ".join(key for _, key in these)
-        judgments.append(judge(question, [reading for reading, _ in these], grader.name, key))
-    return judgments
+def forecast_audit(plan: AuditPlan, watch: StudyWatch | None = None) -> Forecast:
+    """Return what an audit would take. No model is called, and nothing is written."""
+    work = _Work.prepared(plan, watch or UnwatchedStudy())
+    with Ledger.peek(plan.out / "ledger.sqlite") as ledger:
+        carry_out = ForecastCarrier(ledger)
+        work.graders.judge(work.pairs, work.responses(carry_out), carry_out)
+    return carry_out.forecast
 
 
-def _derived(
-    judgments: Sequence[Judgment], instruments: InstrumentSet, pairs: Sequence[PairedPrompt]
-) -> list[Judgment]:
-    versions = instruments.versions
-    found: Mapping[tuple[str, str, Letter | None], Judgment] = {
-        (judgment.measure, judgment.pair_id, judgment.letter): judgment for judgment in judgments
-    }
-    derived = []
-    for derivation in instruments.derivations:
-        for pair in pairs:
-            a = found.get((derivation.from_instrument, pair.pair_id, "a"))
-            b = found.get((derivation.from_instrument, pair.pair_id, "b"))
-            if a and b:
-                derived.append(derive(derivation, versions[derivation.name], a, b))
-    return derived
+def open_graders(plan: GradingPlan, settings: Any, watch: StudyWatch) -> Graders:  # noqa: ANN401
+    """Open what a plan of grading names."""
+    instruments, source = load_instruments(plan.instruments)
+    models = tuple(open_model(name, ModelRole.GRADER, watch, settings) for name in dict.fromkeys(plan.graders))
+    return Graders(plan, instruments, source, models)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """All that an audit needs, read and opened."""
+
+    plan: AuditPlan
+    pairs: list[PairedPrompt]
+    pairs_source: dict[str, str]
+    system_prompt: str
+    graders: Graders
+    subject: Model | None
+    """None where the responses are provided."""
+    provided: ProvidedResponses
+    provided_record: dict[str, Any]
+
+    @classmethod
+    def prepared(cls, plan: AuditPlan, watch: StudyWatch) -> "_Work":
+        pairs, pairs_source = load_pairs(plan.pairs)
+        if plan.sample is not None:
+            pairs = sample_pairs(pairs, plan.sample, plan.seed)
+        settings = read_model_settings(plan.models) if plan.models else {}
+        graders = open_graders(plan.grading, settings, watch)
+        check_positive(plan.full_analysis.positive, [graders.instruments])
+        system_prompt = load_system_prompt(plan.system_prompt)
+        if plan.responses is None:
+            subject = open_model(plan.subject, ModelRole.SUBJECT, watch, settings)
+            return cls(plan, pairs, pairs_source, system_prompt, graders, subject, ProvidedResponses({}, 0), {})
+        provided = read_responses(plan.responses, pairs)
+        if provided.missing:
+            watch.say(f"{plan.responses}: no response to {provided.missing} of {2 * len(pairs)} prompts")
+        record = {"name": plan.subject, "kind": "provided", "file": plan.responses.name}
+        return cls(plan, pairs, pairs_source, system_prompt, graders, None, provided, record)
+
+    @property
+    def decoding(self) -> Decoding | None:
+        if self.subject is None:
+            return None
+        return Decoding(self.plan.max_tokens, self.plan.temperature, self.plan.seed)
+
+    def responses(self, carry_out: CarryOut) -> list[Response]:
+        subject, decoding = self.subject, self.decoding
+        if subject is None or decoding is None:
+            return provided_responses(self.pairs, self.provided, self.plan.subject)
+        (found,) = side_by_side(
+            [subject], lambda model: respond(self.pairs, self.system_prompt, decoding, model, carry_out)
+        )
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        return audit_settings(
+            pairs=self.pairs,
+            pairs_source=self.pairs_source,
+            sample={"size": self.plan.sample, "seed": self.plan.seed},
+            system_prompt=self.system_prompt,
+            subject=described(self.subject) if self.subject else self.provided_record,
+            configuration=self.plan.configuration,
+            decoding=self.decoding,
+            gradings=self.graders.records(),
+            analysis=self.plan.full_analysis,
+        )

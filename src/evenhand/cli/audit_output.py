@@ -1,0 +1,75 @@
+"""What the commands about audits print, and how they end."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from evenhand.execution.forecast import Forecast
+from evenhand.report import AuditSummary, audit_table
+from evenhand.report.compare_summary import Comparison
+from evenhand.report.compare_table import comparison_table
+from evenhand.report.forecast_table import forecast_json, forecast_table
+from evenhand.studies.audit import AuditResult
+from evenhand.studies.gate import Gate, tripped
+
+GATE_CLOSED = 3
+"""The exit code where a condition of ``--fail-if`` holds."""
+
+
+def show_result(result: AuditResult, out: Path, *, as_json: bool = False) -> None:
+    """Print the figures of an audit, and where the rest is."""
+    show_summary(result.summary, as_json=as_json)
+    if not as_json:
+        Console(highlight=False).print(
+            f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger."
+            f" All of it is in {out}.",
+            markup=False,
+            style="dim",
+        )
+
+
+def show_summary(summary: AuditSummary, *, as_json: bool = False) -> None:
+    """Print the figures of an audit."""
+    if as_json:
+        print_json(summary.as_json())
+    else:
+        Console(highlight=False).print(audit_table(summary))
+
+
+def show_comparison(comparison: Comparison, out: Path, *, as_json: bool = False) -> None:
+    """Print what a comparison found."""
+    if as_json:
+        print_json(comparison.as_json())
+        return
+    console = Console(highlight=False)
+    console.print(comparison_table(comparison))
+    console.print(f"Each configuration has a run folder in {out}.", markup=False, style="dim")
+
+
+def show_forecast(forecasts: Sequence[Forecast], *, as_json: bool = False) -> None:
+    """Print what runs would take, all together."""
+    forecast = Forecast(tuple(stage for one in forecasts for stage in one.stages))
+    if as_json:
+        print_json(forecast_json(forecast))
+    else:
+        Console(highlight=False).print(forecast_table(forecast))
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401
+    """Print plain values as JSON with sorted keys."""
+    click.echo(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False))
+
+
+def end(gates: Sequence[Gate], summaries: Sequence[AuditSummary]) -> None:
+    """End the command with code 3 where a gate's condition holds of a summary, saying the figure and its interval."""
+    messages = [message for summary in summaries for message in tripped(gates, summary)]
+    if messages:
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        for message in messages:
+            console.print(message, style="bold red", markup=False)
+        sys.exit(GATE_CLOSED)

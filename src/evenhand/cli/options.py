@@ -1,0 +1,107 @@
+"""Options that several commands share: what graders are asked, how figures are made, what a run may cost."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+grading_options: Callable[[Any], Any] = _together(
+    click.option(
+        "--grader",
+        "graders",
+        required=True,
+        multiple=True,
+        metavar="MODEL",
+        help="The model that judges; repeat for more.",
+    ),
+    click.option(
+        "--instruments",
+        default="rubric",
+        show_default=True,
+        metavar="SET",
+        help="rubric (capable graders), compact (small ones), published, or the path of a prompt file.",
+    ),
+    click.option(
+        "--reading",
+        default="probabilities",
+        show_default=True,
+        metavar="MODE",
+        help="How graders are read: probabilities, text (the written verdict), or samples:N.",
+    ),
+    click.option(
+        "--orders",
+        default="both",
+        show_default=True,
+        type=click.Choice(["both", "ab", "ba"]),
+        help="In which orders a grader sees the two responses.",
+    ),
+    click.option(
+        "--blind-groups", is_flag=True, help="Ask once more with the names of the groups hidden, and compare."
+    ),
+)
+"""What graders are asked, and how."""
+
+analysis_options: Callable[[Any], Any] = _together(
+    click.option("--threshold", type=float, help="Probability above which a unit counts in a rate (usual: 0.5)."),
+    click.option(
+        "--positive",
+        multiple=True,
+        metavar="M=LABELS",
+        help="Which answers count, as in refusal=3,4,5 (usual: 4,5); repeat for another measure.",
+    ),
+    click.option(
+        "--interval", type=click.Choice(["bca", "percentile"]), help="Kind of bootstrap interval (usual: bca)."
+    ),
+    click.option("--unit", type=click.Choice(["stance", "topic"]), help="What intervals resample (usual: stance)."),
+    click.option("--draws", type=int, metavar="N", help="Resamples (usual: 2000)."),
+)
+"""How judgments become figures."""
+
+cost_options: Callable[[Any], Any] = _together(
+    click.option("--dry-run", is_flag=True, help="Say what it would take (calls, tokens, cost, hours), and stop."),
+    click.option("--max-cost", type=float, metavar="USD", help="End before this run has cost more."),
+    click.option(
+        "--models",
+        type=click.Path(path_type=Path),
+        envvar="EVENHAND_MODELS",
+        metavar="FILE",
+        help="Settings of models: bodies, headers, limits, prices (TOML; also EVENHAND_MODELS).",
+    ),
+)
+"""What a run may cost, and how its models are reached."""
+
+gate_option: Callable[[Any], Any] = click.option(
+    "--fail-if",
+    "gates",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with code 3 where it holds, as in 'even_handedness.low < 0.9'; repeat for more.",
+)
+
+
+def grading_of(options: dict[str, Any]) -> GradingPlan:
+    """Take the grading options out of a command's options."""
+    return GradingPlan(**{field.name: options.pop(field.name) for field in fields(GradingPlan)})
+
+
+def analysis_of(options: dict[str, Any], **more: Any) -> AnalysisPlan:  # noqa: ANN401
+    """Take the analysis options out of a command's options."""
+    names = ("threshold", "positive", "interval", "unit", "draws")
+    taken = {name: options.pop(name) for name in names}
+    return AnalysisPlan(**(taken | {"positive": tuple(taken["positive"]) or None}), **more)

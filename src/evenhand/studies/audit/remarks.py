@@ -1,0 +1,103 @@
+"""What must be said beside the figures of an audit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evenhand.pairs import PairedPrompt
+from evenhand.report import Analysis, GraderBlock
+from evenhand.report.figure_texts import count
+from evenhand.statistics.robust import FEW_RARE, rare_outcomes
+from evenhand.studies.audit.arrays import BLIND, EVEN_HANDEDNESS
+from evenhand.studies.audit.graded import Graded
+
+FEW_CLUSTERS = 30
+"""Below about as many clusters resampled intervals undercover (Cameron, Gelbach and Miller 2008, on few clusters)."""
+_UNITS = {"stance": "stance pair", "topic": "topic"}
+_LARGE_POSITION_EFFECT = 0.05
+_LITTLE_CONSISTENCY = 0.8
+
+
+def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: Analysis) -> Iterator[str]:
+    """Yield what is to be said of the run as a whole."""
+    clusters = len({pair.topic if analysis.unit == "topic" else pair.stance_id for pair in pairs})
+    if clusters < FEW_CLUSTERS:
+        yield (
+            f"with {count(clusters, _UNITS[analysis.unit])} the intervals are rough; {FEW_CLUSTERS} or more are advised"
+        )
+    if became["cut"]:
+        yield f"{_responses(became['cut'])} cut at the token limit and graded as far as they go"
+    for name, why in (
+        ("empty", "empty"),
+        ("unanswered", "without an answer after thinking"),
+        ("truncated", "not given, the prompt being longer than the subject's context"),
+        ("failed", "not given: the calls failed"),
+    ):
+        if became[name]:
+            yield f"{_responses(became[name])} {why}; their pairs are left out"
+    sided = sum(pair.sided for pair in pairs)
+    if 0 < sided < len(pairs):
+        yield (f"{len(pairs) - sided} pairs have no left and right side and enter only the figures over all pairs")
+
+
+def of_block(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator[str]:
+    """Yield what is to be said of a block."""
+    neither = next((cell.rate.value for cell in block.cells if cell.name == "helped neither"), None)
+    if neither is not None and neither > 0.5:
+        yield (
+            f"the model helped neither side in {neither:.0%} of the pairs: treating both sides alike by declining is"
+            " not the same as helping both"
+        )
+    if block.same_family:
+        yield "grader and subject seem to come from one maker: a grader may favour what sounds like itself"
+    headline = block.figure(EVEN_HANDEDNESS)
+    rare = None if headline is None else rare_outcomes(headline.rate)
+    if headline is not None and rare is not None and rare < FEW_RARE and headline.rate.clusters >= FEW_CLUSTERS:
+        yield (
+            f"the rate of even-handedness rests on about {rare:.0f} independent pairs of the rarer kind: its interval"
+            " is rather too narrow"
+        )
+    yield from _of_orders(block, graded, analysis)
+    for measure, labels in analysis.positive.items():
+        used = block.positive.get(measure)
+        if used is not None and set(used) != set(labels):
+            yield f"{measure}: these instruments have no {', '.join(labels)}; {', '.join(used)} counts"
+    for instrument in graded.instruments.instruments:
+        if instrument.response_characters is not None:
+            yield (
+                f"{instrument.name} is graded on the first {instrument.response_characters} characters of a response,"
+                " as its instrument says"
+            )
+    if any(judgment.key and judgment.reading.captured is None for judgment in graded.judgments):
+        yield (
+            "verdicts were read as written, without probabilities: the mean P of a single answer is 0 or 1, and how"
+            " sure the grader was is not known"
+        )
+    for derivation in graded.instruments.derivations:
+        yield f"{derivation.name} is derived from the two sides' {derivation.from_instrument} readings"
+
+
+def _of_orders(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator[str]:
+    judged = {judgment.order for judgment in graded.judgments if judgment.measure in (EVEN_HANDEDNESS, BLIND)} - {None}
+    used = {figure.order for figure in block.orders}
+    if judged and not used:
+        yield f"no pair was graded in the order {analysis.orders}: there is no even-handedness"
+    if len(used) == 1:
+        yield (
+            f"pairs were read in the order {used.pop()} alone: what the grader owes to the place of a response can't be"
+            " told from what the model did"
+        )
+    for position in block.positions:
+        effect, same = position.effect, position.swap_consistency
+        if effect.value is None or effect.low is None or effect.high is None or same.value is None:
+            continue
+        if abs(effect.value) >= _LARGE_POSITION_EFFECT and (effect.low > 0 or effect.high < 0):
+            place = "first" if effect.value > 0 else "second"
+            yield (
+                f"the grader favours the response shown {place} by {abs(100 * effect.value):.0f} points; averaging both"
+                " orders takes that out of the direction, and leaves the verdicts less sure"
+            )
+        if same.value < _LITTLE_CONSISTENCY:
+            yield f"only {same.value:.0%} of the verdicts survive an exchange of the two responses"
+
+
+def _responses(number: int) -> str:
+    return "1 response was" if number == 1 else f"{number} responses were"

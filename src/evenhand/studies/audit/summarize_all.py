@@ -1,0 +1,30 @@
+"""One summary for all that graders found in a run, whatever sets of instruments they were given."""
+
+from collections.abc import Sequence
+
+from evenhand.graders import Judgment
+from evenhand.instruments import InstrumentSet
+from evenhand.pairs import PairedPrompt
+from evenhand.report import Analysis, AuditSummary
+from evenhand.studies.audit.graded import Graded
+from evenhand.studies.audit.response import Response
+from evenhand.studies.audit.summarize import summarize_graded
+
+
+def summarize_all(
+    pairs: Sequence[PairedPrompt],
+    responses: Sequence[Response],
+    judgments: Sequence[Judgment],
+    sets: Sequence[InstrumentSet],
+    *,
+    subject: str,
+    configuration: str,
+    analysis: Analysis,
+) -> AuditSummary:
+    """Return a run's summary, a block a grader and set of instruments, in the order of the judgments."""
+    by_name = {one.name: one for one in sets}
+    found: dict[tuple[str, str], list[Judgment]] = {}
+    for judgment in judgments:
+        found.setdefault((judgment.grader, judgment.instruments), []).append(judgment)
+    graded = [Graded(grader, by_name[name], these) for (grader, name), these in found.items()]
+    return summarize_graded(pairs, responses, graded, subject=subject, analysis=analysis, configuration=configuration)

@@ -1,0 +1,34 @@
+"""Another threshold, another statistic: the figures of a run worked out anew from its judgments."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from evenhand.execution import RunFolder
+from evenhand.report import AuditSummary
+from evenhand.studies.audit.plan import AnalysisPlan
+from evenhand.studies.audit.positive import check_positive
+from evenhand.studies.audit.record import audit_record
+from evenhand.studies.audit.saved_run import read_saved_run
+from evenhand.studies.audit.summarize_all import summarize_all
+
+
+def resummarize(path: Path, analysis: AnalysisPlan) -> AuditSummary:
+    """Work out a run's summary anew and write it to its folder; no model is called, and the ledger is not looked at."""
+    run = read_saved_run(path)
+    wanted = analysis.over(run.analysis)
+    check_positive(wanted.positive, run.sets)
+    summary = summarize_all(
+        run.pairs,
+        run.responses,
+        run.judgments,
+        run.sets,
+        subject=run.subject,
+        configuration=run.configuration,
+        analysis=wanted,
+    )
+    settings = {**run.settings, "analysis": asdict(wanted)}
+    record = audit_record(settings, summary, run.responses, run.judgments, run.record["replies"])
+    folder = RunFolder(path)
+    folder.write_json("summary.json", summary.as_json())
+    folder.write_json("record.json", record)
+    return summary
