@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evenhand.studies.audit.saved_run import read_saved_run
 
 from compared_runs import FAIR, MAYBE, NO, STANCES, grader, half_declines_right, pairs_csv, run, subject, use, written
 from conftest import ScriptedModel, position, reply
@@ -19,6 +18,7 @@ from evenhand.report import named_estimates
 from evenhand.report.compare_summary import Comparison
 from evenhand.statistics.paired_differences import holm
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
+from evenhand.studies.audit.saved_run import read_saved_run
 from evenhand.studies.compare import compare
 from evenhand.studies.compare_pairs import shared_pairs
 

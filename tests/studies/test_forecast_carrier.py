@@ -21,7 +21,7 @@ from evenhand.instruments.rating import Protocol, rating_instrument
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import Failure, Reply
 from evenhand.studies.carrier import Carrier, CarryOut
-from evenhand.studies.forecast import forecast_over, stand_in
+from evenhand.studies.forecast import ForecastCarrier, stand_in
 from evenhand.studies.rated import rated
 from evenhand.studies.watch import UnwatchedStudy
 
@@ -94,7 +94,10 @@ async def rated_pairs(carry_out: CarryOut, grader: ScriptedModel, instrument: st
 
 
 def forecast(path: Path, study: Callable[[CarryOut], Awaitable[int]]) -> Forecast:
-    return forecast_over(path.parent, lambda carry_out: asyncio.run(run(study, carry_out)))
+    with Ledger.peek(path) as ledger:
+        carry_out = ForecastCarrier(ledger)
+        asyncio.run(run(study, carry_out))
+    return carry_out.forecast
 
 
 def really(path: Path, study: Callable[[CarryOut], Awaitable[int]]) -> int:

@@ -189,6 +189,7 @@ def test_the_tables_fit_and_say_what_is_missing() -> None:
     lines = capture.get().splitlines()
     text = " ".join(" ".join(lines).split())
     assert max(map(len, lines)) <= 80
+    assert "…" not in text
     assert "Agreement of one[bold] and qwen-a" in text
     assert "Agreement of all 3 graders" in text
     assert "refusal, no kappa and no alpha: every label is 'not refused'" in text

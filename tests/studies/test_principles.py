@@ -44,7 +44,7 @@ def answer(request: Request, *, by_label: bool) -> Reply:
 
 
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, by_label: bool = False) -> EffectsSummary:
-    def open_scripted(asked: str, role: ModelRole, watch: object = None) -> Model:
+    def open_scripted(asked: str, role: ModelRole, watch: object = None, settings: object = None) -> Model:
         return ScriptedModel(lambda request: answer(request, by_label=by_label), name=asked)
 
     monkeypatch.setattr(rate_run, "open_model", open_scripted)

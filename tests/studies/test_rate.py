@@ -25,7 +25,7 @@ GOOD, BAD = "good " * 4, "bad " * 4
 def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedModel]:
     known: dict[str, ScriptedModel] = {}
 
-    def open_scripted(name: str, role: ModelRole, watch: object = None) -> Model:
+    def open_scripted(name: str, role: ModelRole, watch: object = None, settings: object = None) -> Model:
         return known[name]
 
     monkeypatch.setattr(rate_run, "open_model", open_scripted)

@@ -50,7 +50,7 @@ def grader(request: Request) -> Reply | Exception:
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The run folder of a fit: more stars are chosen, most of the time."""
 
-    def open_scripted(name: str, role: ModelRole, watch: object = None) -> Model:
+    def open_scripted(name: str, role: ModelRole, watch: object = None, settings: object = None) -> Model:
         return ScriptedModel(grader, name=name)
 
     monkeypatch.setattr(rate_run, "open_model", open_scripted)

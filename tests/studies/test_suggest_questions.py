@@ -56,7 +56,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[
     ) -> tuple[Suggestions, ScriptedModel]:
         model = ScriptedModel(answer)
 
-        def open_scripted(name: str, role: ModelRole, watch: object = None) -> Model:
+        def open_scripted(name: str, role: ModelRole, watch: object = None, settings: object = None) -> Model:
             return model
 
         monkeypatch.setattr(study, "open_model", open_scripted)

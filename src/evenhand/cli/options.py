@@ -73,16 +73,23 @@ analysis_options: Callable[[Any], Any] = _together(
 )
 """How judgments become figures."""
 
+models_option: Callable[[Any], Any] = click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    envvar="EVENHAND_MODELS",
+    metavar="FILE",
+    help="Settings of models: bodies, headers, limits, prices (TOML; also EVENHAND_MODELS).",
+)
+"""How models are reached."""
+
+max_cost_option: Callable[[Any], Any] = click.option(
+    "--max-cost", type=float, metavar="USD", help="End before this run has cost more."
+)
+
 cost_options: Callable[[Any], Any] = _together(
     click.option("--dry-run", is_flag=True, help="Say what it would take (calls, tokens, cost, hours), and stop."),
-    click.option("--max-cost", type=float, metavar="USD", help="End before this run has cost more."),
-    click.option(
-        "--models",
-        type=click.Path(path_type=Path),
-        envvar="EVENHAND_MODELS",
-        metavar="FILE",
-        help="Settings of models: bodies, headers, limits, prices (TOML; also EVENHAND_MODELS).",
-    ),
+    max_cost_option,
+    models_option,
 )
 """What a run may cost, and how its models are reached."""
 

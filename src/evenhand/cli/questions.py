@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from evenhand.cli.inspect_data import columns_of_options, reading_options
+from evenhand.cli.options import models_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.instruments.near_duplicates import near_duplicates
 from evenhand.instruments.questions import BUILTIN_QUESTIONS, Question, builtin_tags, questions_as_toml, read_questions
@@ -78,6 +79,7 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="Of the model's sampling.")
 @click.option("--max-tokens", type=int, default=1024, show_default=True, help="Longest reply, in tokens.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@models_option
 @watching_options
 def suggest_command(
     pairs: str,

@@ -6,9 +6,11 @@ from typing import Any
 import click
 from rich.console import Console
 
+from evenhand.cli.audit_output import show_forecast
 from evenhand.cli.inspect_data import columns_of_options, reading_options
+from evenhand.cli.options import cost_options
 from evenhand.cli.watching import watching, watching_options
-from evenhand.studies.rate import RatePlan, rate
+from evenhand.studies.rate import RatePlan, forecast_rate, rate
 
 
 @click.command("rate")
@@ -57,8 +59,10 @@ from evenhand.studies.rate import RatePlan, rate
 )
 @click.option("--reasons", is_flag=True, help="Let the grader write its sentence of reason after the ratings.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@cost_options
+@click.option("--json", "as_json", is_flag=True, help="Print the forecast of --dry-run as JSON.")
 @watching_options
-def rate_command(quiet: bool, log: Path | None, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
+def rate_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
     """To what extent does each question hold of the chosen and of the rejected output?
 
     Rates both outputs of every pair in PAIRS on every question from 0 to 10. The run folder gets ledger.sqlite
@@ -68,6 +72,9 @@ def rate_command(quiet: bool, log: Path | None, **options: Any) -> None:  # noqa
     columns = columns_of_options(options)
     plan = RatePlan(columns=columns, **options)
     with watching(quiet=quiet, log=log) as watch:
+        if dry_run:
+            show_forecast([forecast_rate(plan, watch)], as_json=as_json)
+            return
         result = rate(plan, watch)
     console = Console(highlight=False)
     console.print(f"{result.pairs} pairs, {result.questions} questions, {len(plan.graders)} grader(s)", markup=False)

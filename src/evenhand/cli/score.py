@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.cli.options import max_cost_option, models_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.score import ScorePlan, score
 
@@ -29,6 +30,8 @@ _SHOWN = 20
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line an output instead of the table.")
+@max_cost_option
+@models_option
 @watching_options
 def score_command(as_json: bool, quiet: bool, log: Path | None, **options: object) -> None:
     """Score new outputs with the scoring spec of `evenhand fit`.

@@ -92,7 +92,7 @@ def slugs(names: Sequence[str]) -> list[str]:
     """Return names of folders, no two the same on any file system.
 
     >>> slugs(["openai:gpt-4.1 + support bot.txt", "../m", "m", "M"])
-    ['openai-gpt-4.1+support-bot.txt', 'm-b74ca82e', 'm-d2f1b7b7', 'M-ef1a4c4e']
+    ['openai-gpt-4.1+support-bot.txt', 'm-9694673d', 'm-552d78cf', 'M-940e91ae']
     """
     plain = [_plain(name) for name in names]
     lowered = [slug.lower() for slug in plain]

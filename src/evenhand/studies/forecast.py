@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TypeVar
 
 from evenhand.execution import Answered, Ledger
@@ -11,7 +10,6 @@ from evenhand.execution.tokens import CHARACTERS_PER_TOKEN
 from evenhand.instruments import Request
 from evenhand.models import Model
 from evenhand.readings import Failure, FailureKind, Reply
-from evenhand.studies.carrier import CarryOut
 
 T = TypeVar("T")
 
@@ -52,19 +50,6 @@ class ForecastCarrier:
     def forecast(self) -> Forecast:
         """What the stages gone through so far would take."""
         return Forecast(tuple(stage.forecast() for stage in self._stages))
-
-
-def forecast_over(out: Path, study: Callable[[CarryOut], object]) -> Forecast:
-    """Return what a study would take over the ledger of a run folder, which is neither made nor changed.
-
-    Args:
-        out: the run folder; where there is none, nothing is in its ledger.
-        study: has the requests of every stage carried out; what it returns is thrown away.
-    """
-    with Ledger.peek(out / "ledger.sqlite") as ledger:
-        carry_out = ForecastCarrier(ledger)
-        study(carry_out)
-    return carry_out.forecast
 
 
 def stand_in(request: Request, key: str) -> Reply | Failure:

@@ -1,10 +1,12 @@
-"""From what the user names to what a study works on: pairs, instruments, a system prompt."""
+"""From what the user names to what a study works on: pairs, instruments, a system prompt, settings of models."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from evenhand.errors import InputError
 from evenhand.fetching import sha256_of_file
 from evenhand.instruments import BUILTIN_INSTRUMENT_SETS, InstrumentSet, builtin_instruments, read_prompt_file
+from evenhand.models import ModelSettings, read_model_settings
 from evenhand.pairs import PairedPrompt, builtin_pairs, read_paired_prompts
 from evenhand.pairs.text_file import read_text_file
 from evenhand.studies.published import PUBLISHED, published_path
@@ -33,6 +35,11 @@ def load_instruments(name: str) -> tuple[InstrumentSet, dict[str, str]]:
         )
     path = published_path("prompts.py") if name == PUBLISHED else Path(name)
     return read_prompt_file(path), {"name": path.name, "sha256": sha256_of_file(path)}
+
+
+def load_model_settings(path: Path | None) -> Mapping[str, ModelSettings]:
+    """Return what a file says of models, by their names; nothing for no file."""
+    return read_model_settings(path) if path else {}
 
 
 def load_system_prompt(path: Path | None) -> str:

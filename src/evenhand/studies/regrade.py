@@ -6,7 +6,6 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.execution import Budget, Ledger, RunFolder
 from evenhand.execution.forecast import Forecast
-from evenhand.models import read_model_settings
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
 from evenhand.studies.audit.positive import check_positive
 from evenhand.studies.audit.record import audit_record
@@ -15,6 +14,7 @@ from evenhand.studies.audit.saved_run import SavedRun, read_saved_run, write_run
 from evenhand.studies.audit.summarize_all import summarize_all
 from evenhand.studies.carrier import Carrier
 from evenhand.studies.forecast import ForecastCarrier
+from evenhand.studies.inputs import load_model_settings
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 
@@ -94,7 +94,7 @@ def forecast_regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> Fore
 
 
 def _opened(plan: RegradePlan, watch: StudyWatch) -> Graders:
-    return open_graders(plan.grading, read_model_settings(plan.models) if plan.models else {}, watch)
+    return open_graders(plan.grading, load_model_settings(plan.models), watch)
 
 
 def _both(run: SavedRun, carry_out: Carrier) -> dict[str, int | str | None]:

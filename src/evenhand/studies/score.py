@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from evenhand.errors import InputError
-from evenhand.execution import Ledger, RunFolder, storable
+from evenhand.execution import Budget, Ledger, RunFolder, storable
 from evenhand.graders.rating import RatingManner, ask_ratings
 from evenhand.instruments.questions import Question
 from evenhand.instruments.rating import BUILTIN_RATING, Protocol, rating_instrument
@@ -18,6 +18,7 @@ from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import RatingReading, State
 from evenhand.report.scoring_spec import ScoringSpec
 from evenhand.studies.carrier import Carrier
+from evenhand.studies.inputs import load_model_settings
 from evenhand.studies.rated import rated
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
@@ -36,6 +37,10 @@ class ScorePlan:
     """``rating`` or ``compact``; None takes the one that the spec was fitted to."""
     input_column: str | None = None
     output_column: str | None = None
+    max_cost: float | None = None
+    """US dollars that this run may cost; None is no limit."""
+    models: Path | None = None
+    """A file with settings of models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,13 @@ def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
     if not questions:
         raise InputError("gives no question a weight", source=plan.spec.name, way_out="fit it to more or other data")
     instrument = rating_instrument(plan.instrument or _fitted_to(spec, plan.spec), Protocol.SINGLE)
-    grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch)
+    grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch, load_model_settings(plan.models))
     folder = RunFolder(plan.out)
     manner = RatingManner(prefill=grader.prefills)
     pairs = [_alone(output) for output in {output.output_id: output for output in outputs}.values()]
     asks = [a for a in ask_ratings(instrument, Protocol.SINGLE, pairs, questions, manner) if a.output == "chosen"]
     with Ledger(folder.ledger_path) as ledger:
-        carry_out = Carrier(ledger, watch)
+        carry_out = Carrier(ledger, watch, Budget(plan.max_cost))
         (found,) = side_by_side([grader], lambda model: rated(f"{model.name} rates", asks, model, carry_out))
     ratings: dict[str, dict[str, RatingReading]] = {}
     for ask, readings, _ in found:

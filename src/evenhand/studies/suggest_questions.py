@@ -21,6 +21,7 @@ from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import Failure
 from evenhand.readings.suggested_questions import Unusable, read_suggested_questions
 from evenhand.studies.carrier import Carrier
+from evenhand.studies.inputs import load_model_settings
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
@@ -49,6 +50,8 @@ class SuggestPlan:
     pairs_per_request: int = 5
     characters: int = 1500
     """How much of a text the model sees, from its beginning."""
+    models: Path | None = None
+    """A file with settings of models."""
 
     def __post_init__(self) -> None:
         for name in ("number", "sample", "max_tokens", "pairs_per_request", "characters"):
@@ -131,7 +134,7 @@ def suggest_questions(
     if len(shown) < plan.sample:
         watch.say(f"There are {len(shown)} pairs to show, not {plan.sample}: all of them are shown")
     requests = _requests(shown, known, plan)
-    model = open_model(plan.model, ModelRole.SUBJECT, watch)
+    model = open_model(plan.model, ModelRole.SUBJECT, watch, load_model_settings(plan.models))
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch)

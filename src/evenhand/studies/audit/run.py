@@ -1,6 +1,6 @@
 """The audit: paired prompts to a subject, its responses to graders, their readings to figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from evenhand.execution.forecast import Forecast
 from evenhand.graders import Judgment, ask_all
 from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments import InstrumentSet
-from evenhand.models import Model, ModelRole, open_model, read_model_settings
+from evenhand.models import Model, ModelRole, ModelSettings, open_model
 from evenhand.pairs import PairedPrompt, sample_pairs
 from evenhand.pairs.responses import ProvidedResponses, read_responses
 from evenhand.report import AuditSummary
@@ -23,7 +23,7 @@ from evenhand.studies.audit.saved_run import write_run
 from evenhand.studies.audit.summarize_all import summarize_all
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.forecast import ForecastCarrier
-from evenhand.studies.inputs import load_instruments, load_pairs, load_system_prompt
+from evenhand.studies.inputs import load_instruments, load_model_settings, load_pairs, load_system_prompt
 from evenhand.studies.settings import say_if_changed
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
@@ -120,7 +120,7 @@ def forecast_audit(plan: AuditPlan, watch: StudyWatch | None = None) -> Forecast
     return carry_out.forecast
 
 
-def open_graders(plan: GradingPlan, settings: Any, watch: StudyWatch) -> Graders:  # noqa: ANN401
+def open_graders(plan: GradingPlan, settings: Mapping[str, ModelSettings], watch: StudyWatch) -> Graders:
     """Open what a plan of grading names."""
     instruments, source = load_instruments(plan.instruments)
     models = tuple(open_model(name, ModelRole.GRADER, watch, settings) for name in dict.fromkeys(plan.graders))
@@ -146,7 +146,7 @@ class _Work:
         pairs, pairs_source = load_pairs(plan.pairs)
         if plan.sample is not None:
             pairs = sample_pairs(pairs, plan.sample, plan.seed)
-        settings = read_model_settings(plan.models) if plan.models else {}
+        settings = load_model_settings(plan.models)
         graders = open_graders(plan.grading, settings, watch)
         check_positive(plan.full_analysis.positive, [graders.instruments])
         system_prompt = load_system_prompt(plan.system_prompt)

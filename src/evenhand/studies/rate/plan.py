@@ -33,11 +33,17 @@ class RatePlan:
     reading: str = "probabilities"
     """``probabilities``, ``text`` or ``samples:N``."""
     reasons: bool = False
+    max_cost: float | None = None
+    """US dollars that this run may cost; None is no limit."""
+    models: Path | None = None
+    """A file with settings of models."""
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is read."""
         if not self.graders:
             raise InputError("none was named", field="--grader", way_out="name at least one")
+        if self.max_cost is not None and self.max_cost < 0:
+            raise InputError(f"is {self.max_cost:g}", field="--max-cost", way_out="give 0 or more US dollars")
         allowed = [protocol.value for protocol in Protocol if protocol is not Protocol.LABEL_SWAP]
         if self.protocol not in allowed:
             raise InputError(f"is {self.protocol!r}", field="--protocol", way_out=f"use {', '.join(allowed)}")
