@@ -70,7 +70,7 @@ def test_suggest_leaves_questions_to_edit(pairs: Path, tmp_path: Path, monkeypat
     def answer(request: Request) -> Reply:
         return Reply(text, "length", "m")
 
-    def open_scripted(name: str, role: ModelRole, watch: object = None) -> Model:
+    def open_scripted(name: str, role: ModelRole, watch: object = None, settings: object = None) -> Model:
         return ScriptedModel(answer, name=name)
 
     monkeypatch.setattr(study, "open_model", open_scripted)

@@ -38,7 +38,9 @@ needs_openai, needs_anthropic = needs("inspect_ai", "openai"), needs("inspect_ai
 
 NAME = "inspect:openai-api/loop/a-model"
 CANARY = "sk-canary-0123456789"
-CHAT = Request(messages=(Message("system", "Grade."), Message("user", "Choose.")), max_tokens=4, top_logprobs=100)
+CHAT = Request(
+    messages=(Message("system", "Grade."), Message("user", "Choose.<|im_end|>")), max_tokens=4, top_logprobs=100
+)
 PLAIN = Request(messages=(Message("user", "Write."),), max_tokens=4)
 PLACES = [
     {

@@ -84,6 +84,7 @@ def test_what_it_shows() -> None:
     text = shown(COMPARISON)
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
     assert "1 one, the baseline" in lines
     assert "2 other[red] (subject another model); 10 more pairs in its run" in lines
     assert "system prompt 1: none; 2: 01234567" in lines

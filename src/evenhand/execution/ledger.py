@@ -9,16 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+import orjson
+
 from evenhand.errors import EvenhandError
 from evenhand.execution.migrations import SCHEMA_VERSION, migrate
 from evenhand.execution.run_folder import storable
 from evenhand.instruments import Request
 from evenhand.readings import Failure, FailureKind, Reply
-
-try:  # Until the dependency is declared.
-    import orjson
-except ImportError:
-    orjson = None  # type: ignore[assignment,unused-ignore]
 
 _PATIENCE = 60.0
 """Seconds to wait for another process that holds the ledger."""
@@ -181,7 +178,7 @@ class Ledger:
             except BaseException:
                 _roll_back(self._db)
                 raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise LedgerError(
                 f"{self.path}: a reply could not be kept ({error}). The run stops so that nothing is paid for"
                 " without being kept; what was kept before stays. The way out: see that the disk has room and"
@@ -277,7 +274,7 @@ def _now() -> str:
 def _dump(value: Request | Reply) -> str:
     try:
         dumped = orjson.dumps(value)
-    except (TypeError, AttributeError):  # A lone surrogate, which a model may write and UTF-8 can't hold.
+    except TypeError:  # A lone surrogate, which a model may write and UTF-8 can't hold.
         dumped = b"null"
     # An infinite logarithm becomes null, too; neither requests nor replies have anything that is None.
     if b"null" not in dumped:
@@ -288,5 +285,5 @@ def _dump(value: Request | Reply) -> str:
 def _load(text: str) -> Any:  # noqa: ANN401  (whatever is in the file)
     try:
         return orjson.loads(text)
-    except (ValueError, AttributeError):  # What the standard library wrote instead, or a damaged row.
+    except ValueError:  # What the standard library wrote instead, or a damaged row.
         return json.loads(text)

@@ -21,6 +21,7 @@ _SLOTS = {ModelRole.SUBJECT: 4, ModelRole.GRADER: 1}
 _CONTEXT = {ModelRole.SUBJECT: 4096, ModelRole.GRADER: 8192}
 """Tokens of prompt and answer together, a slot."""
 
+
 class EmbeddedModel:
     """A model that runs in this process. It is loaded by the first request."""
 

@@ -26,14 +26,14 @@ def agreement_tables(agreement: Sequence[GraderAgreement], threshold: float) -> 
 
 
 def _beyond_chance(rows: Sequence[GraderAgreement], threshold: float) -> RenderableType:
-    table = grid((f"verdicts at {threshold:g}", 15), ("observed", 14), ("kappa", 15), ("AC1", 15), ("alpha", 15))
+    table = grid((f"at {threshold:g}", 12), ("observed", 14), ("kappa", 16), ("AC1", 16), ("alpha", 16))
     for row in rows:
         table.add_row(measure_name(row.measure), *map(_figure, (row.observed, row.kappa, row.ac1, row.alpha)))
     return table
 
 
 def _specific(rows: Sequence[GraderAgreement]) -> RenderableType:
-    table = grid(("where one says", 15), ("n", 5), ("so does the other", 28), ("", 28))
+    table = grid(("one says", 12), ("n", 6), ("so does the other", 28), ("", 28))
     table.columns[2].justify = table.columns[3].justify = "left"
     for row in rows:
         figures = (f"{one.label} {_figure(one.agreement)}" for one in row.specific)

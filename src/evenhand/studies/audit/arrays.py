@@ -23,6 +23,7 @@ ByLabel: TypeAlias = Mapping[str, Floats]
 EVEN_HANDEDNESS = "even_handedness"
 BLIND = EVEN_HANDEDNESS + BLIND_SUFFIX
 """Even-handedness graded with the group labels hidden."""
+LETTERS: tuple[Letter, ...] = ("a", "b")
 SAME = 1e-9
 """Probabilities nearer than this are equal: sums of the same numbers in another order may differ in the last bit."""
 
@@ -194,8 +195,8 @@ def _lay_out(
             continue
         index = place[row.pair_id]
         if row.letter is not None:
-            for letter in ("a", "b"):
-                letters.setdefault((row.measure, letter), np.full(len(pairs), np.nan))
+            if (row.measure, row.letter) not in letters:
+                letters |= {(row.measure, letter): np.full(len(pairs), np.nan) for letter in LETTERS}
             if row.probabilities is not None:
                 letters[row.measure, row.letter][index] = _positive(row)
             continue

@@ -7,6 +7,7 @@ from evenhand.instruments import InstrumentSet
 from evenhand.pairs import PairedPrompt
 from evenhand.report import Analysis, AuditSummary
 from evenhand.studies.audit.graded import Graded
+from evenhand.studies.audit.grader_agreement import agreement_in_run
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize_graded
 
@@ -27,4 +28,12 @@ def summarize_all(
     for judgment in judgments:
         found.setdefault((judgment.grader, judgment.instruments), []).append(judgment)
     graded = [Graded(grader, by_name[name], these) for (grader, name), these in found.items()]
-    return summarize_graded(pairs, responses, graded, subject=subject, analysis=analysis, configuration=configuration)
+    return summarize_graded(
+        pairs,
+        responses,
+        graded,
+        subject=subject,
+        analysis=analysis,
+        configuration=configuration,
+        agreement=agreement_in_run(pairs, graded, subject=subject, analysis=analysis),
+    )
