@@ -208,7 +208,11 @@ def _fields(
         first, second = (pair.chosen, pair.rejected) if order == "chosen_first" else (pair.rejected, pair.chosen)
         names = ("first", "second") if instrument.protocol is Protocol.BLIND else ("chosen", "rejected")
         fields |= dict(zip(names, (first, second), strict=True))
-    return fields | {"boundary": boundary(pair.input, pair.chosen, pair.rejected, question.text)}
+    mark = boundary(pair.input, pair.chosen, pair.rejected)
+    if mark in question.text:
+        mark = boundary(pair.input, pair.chosen, pair.rejected, question.text)
+    # Otherwise the same mark for all questions about a pair, so that their prompts begin alike up to the question.
+    return fields | {"boundary": mark}
 
 
 def _yes(outcome: Reply | Failure) -> RatingReading:

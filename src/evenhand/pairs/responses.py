@@ -1,7 +1,6 @@
 """Responses from elsewhere: what another system answered to the prompts of a set of pairs."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import InputError
@@ -17,17 +16,8 @@ TEXT_COLUMNS = ("response", "text", "output", "completion", "answer")
 _WAY_OUT = "mend or remove the row"
 
 
-@dataclass(frozen=True, slots=True)
-class ProvidedResponses:
-    """The texts of a file, by the pair and the prompt that they answer."""
-
-    texts: Mapping[tuple[str, Letter], str]
-    missing: int
-    """Prompts of the set that the file has no response to."""
-
-
-def read_responses(path: Path, pairs: Sequence[PairedPrompt]) -> ProvidedResponses:
-    """Return the responses in a JSONL, JSON, CSV or Parquet file.
+def read_responses(path: Path, pairs: Sequence[PairedPrompt]) -> dict[tuple[str, Letter], str]:
+    """Return the responses in a JSONL, JSON, CSV or Parquet file, by the pair and the prompt that they answer.
 
     A row names its prompt by the column ``pair_id`` with ``side`` (``a``, ``b``, ``left``, ``right``), or by
     ``prompt``, the prompt's text to the letter, with a ``side`` where both prompts of a pair are the same. The text is
@@ -58,7 +48,7 @@ def read_responses(path: Path, pairs: Sequence[PairedPrompt]) -> ProvidedRespons
         texts[place], rows[place] = text, record.row
     if not texts:
         raise InputError("has no rows", source=path.name, way_out="give the responses to grade")
-    return ProvidedResponses(texts, 2 * len(pairs) - len(texts))
+    return texts
 
 
 class _Reader:

@@ -1,7 +1,7 @@
 """The subject's side of an audit: its requests, and its responses, whether asked for or provided."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.execution import Answered
@@ -9,7 +9,6 @@ from evenhand.instruments import Message, Request
 from evenhand.models import Model
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.paired_prompt import Letter
-from evenhand.pairs.responses import ProvidedResponses
 from evenhand.readings import Failure, FailureKind, Reply
 from evenhand.studies.audit.response import Response
 from evenhand.studies.carrier import CarryOut
@@ -55,12 +54,14 @@ def subject_requests(pairs: Sequence[PairedPrompt], system_prompt: str, decoding
             )
 
 
-def provided_responses(pairs: Sequence[PairedPrompt], provided: ProvidedResponses, subject: str) -> list[Response]:
+def provided_responses(
+    pairs: Sequence[PairedPrompt], texts: Mapping[tuple[str, Letter], str], subject: str
+) -> list[Response]:
     """Return responses from elsewhere; a prompt without one is a failure that says so."""
     responses = []
     for pair in pairs:
         for letter in LETTERS:
-            text = provided.texts.get((pair.pair_id, letter))
+            text = texts.get((pair.pair_id, letter))
             outcome: Reply | Failure
             if text is None:
                 outcome, key = Failure(FailureKind.TRANSPORT, _NOT_PROVIDED), ""

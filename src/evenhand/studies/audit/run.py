@@ -11,7 +11,8 @@ from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model, ModelRole, ModelSettings, open_model
 from evenhand.pairs import PairedPrompt, sample_pairs
-from evenhand.pairs.responses import ProvidedResponses, read_responses
+from evenhand.pairs.paired_prompt import Letter
+from evenhand.pairs.responses import read_responses
 from evenhand.report import AuditSummary
 from evenhand.studies.audit.grade import grade
 from evenhand.studies.audit.plan import AuditPlan, GradingPlan
@@ -138,7 +139,7 @@ class _Work:
     graders: Graders
     subject: Model | None
     """None where the responses are provided."""
-    provided: ProvidedResponses
+    provided: Mapping[tuple[str, Letter], str]
     provided_record: dict[str, Any]
 
     @classmethod
@@ -152,12 +153,17 @@ class _Work:
         system_prompt = load_system_prompt(plan.system_prompt)
         if plan.responses is None:
             subject = open_model(plan.subject, ModelRole.SUBJECT, watch, settings)
-            return cls(plan, pairs, pairs_source, system_prompt, graders, subject, ProvidedResponses({}, 0), {})
+            return cls(plan, pairs, pairs_source, system_prompt, graders, subject, {}, {})
         provided = read_responses(plan.responses, pairs)
-        if provided.missing:
-            watch.say(f"{plan.responses}: no response to {provided.missing} of {2 * len(pairs)} prompts")
+        answered = {pair_id for pair_id, _ in provided}
+        there = [pair for pair in pairs if pair.pair_id in answered]
+        half = 2 * len(there) - len(provided)
+        watch.say(
+            f"{plan.responses}: responses to {len(there)} of {len(pairs)} pairs"
+            + (f", and to {half} of these to one prompt alone" if half else "")
+        )
         record = {"name": plan.subject, "kind": "provided", "file": plan.responses.name}
-        return cls(plan, pairs, pairs_source, system_prompt, graders, None, provided, record)
+        return cls(plan, there, pairs_source, system_prompt, graders, None, provided, record)
 
     @property
     def decoding(self) -> Decoding | None:
