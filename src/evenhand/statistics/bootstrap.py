@@ -44,7 +44,7 @@ class ClusterBootstrap:
     * ``percentile``: the quantiles of the draws at 2.5% and 97.5%.
 
     BCa is the default because of what 95% intervals of a rate covered in simulations (4,000 data sets each, 9 rows a
-    cluster, intra-cluster correlation .3; docs/statistics.md has the whole table):
+    cluster, intra-cluster correlation .3; docs/statistics-intervals.md has the whole table):
 
     ========  ====  ==========  ====
     clusters  rate  percentile  BCa
