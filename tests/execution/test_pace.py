@@ -68,6 +68,7 @@ def test_it_doubles_until_it_is_too_much_then_halves_once_and_creeps() -> None:
 
     async def work(pace: Pace, clock: Clock) -> None:
         crowd = Crowd(pace)
+        crowd.trouble = Trouble.RATE_LIMIT
         for well in (True, True, True, False, True, True, True):
             clock.now += 1
             rounds.append(await crowd.round(well=well))
@@ -97,6 +98,20 @@ def test_only_what_says_too_much_slows_it_down(trouble: Trouble, room: float) ->
         crowd.leave()
 
     assert paced(100, work).room == room
+
+
+def test_errors_now_and_then_do_not_slow_it_down() -> None:
+    async def work(pace: Pace, clock: Clock) -> None:
+        for number in range(2000):
+            began = await pace.begin()
+            if number % 20 == 0:
+                pace.went_wrong(Trouble.SERVER, began, 0.0)
+            else:
+                pace.went_well()
+            pace.end()
+            clock.now += 0.1
+
+    assert paced(100, work).room == FIRST_ROOM
 
 
 def test_it_never_ends_below_one() -> None:

@@ -1,7 +1,7 @@
 """The runner asks each request once, ledger first, draws as it goes and loses nothing when it ends."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from evenhand.execution import (
     drain_running,
     run_requests,
 )
+from evenhand.execution.ledger import Entry, Paid
 from evenhand.instruments import Request
 from evenhand.models import AccessError, ContextOverflowError, Price, TransportError, Trouble
 from evenhand.readings import Failure, FailureKind, Reply
@@ -251,3 +252,23 @@ def test_a_reply_counts_only_once_it_is_committed(tmp_path: Path) -> None:
         run_requests(requests(*map(str, range(100))), model, ledger, check)
     assert missing == []
     assert len(model.asked) == 100
+
+
+def test_a_commit_that_fails_in_an_unforeseen_way_ends_the_run(tmp_path: Path) -> None:
+    class Odd(Ledger):
+        def keep_all(self, paid: Sequence[Paid]) -> list[Entry]:
+            raise UnicodeEncodeError("utf-8", "?", 0, 1, "surrogates not allowed")
+
+    with Odd(tmp_path / "l.sqlite") as ledger, pytest.raises(UnicodeEncodeError):
+        run_requests(requests("a"), ScriptedModel(echo), ledger)
+
+
+def test_calls_are_counted_however_it_ends(tmp_path: Path) -> None:
+    busy = TransportError("busy", trouble=Trouble.SERVER, passing=True)
+    answers: Iterator[Reply | Exception] = iter(
+        [busy, ContextOverflowError("long"), busy, busy, echo(Request(prompt="b"))]
+    )
+    model = ScriptedModel(lambda _: next(answers))
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        found = run_requests(requests("a", "b"), model, ledger, patience=QUICK)
+    assert [answer.tries for answer in found] == [2, 3]

@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from evenhand.execution import drain_running
@@ -23,7 +23,8 @@ def interrupts_drain() -> Iterator[None]:
         if asked > 1:
             # A model in this process may be in the middle of an answer that no thread can be talked out of. The
             # ledger survives an end at any moment.
-            os.write(2, b"\nEnded at once. Every reply that was kept stays; the same command goes on from here.\n")
+            with suppress(OSError):
+                os.write(2, b"\nEnded at once. Every reply that was kept stays; the same command goes on from here.\n")
             os._exit(INTERRUPTED)
         if not drain_running():
             raise KeyboardInterrupt

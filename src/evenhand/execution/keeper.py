@@ -2,7 +2,7 @@
 
 import asyncio
 
-from evenhand.execution.ledger import Entry, Ledger, LedgerError, Paid
+from evenhand.execution.ledger import Entry, Ledger, Paid
 from evenhand.instruments import Request
 from evenhand.readings import Reply
 
@@ -28,7 +28,7 @@ class Keeper:
         waiting, self._waiting = self._waiting, []
         try:
             entries = self._ledger.keep_all([paid for paid, _ in waiting])
-        except LedgerError as error:
+        except Exception as error:  # Whatever it is: who waits must not wait for ever.
             for _, done in waiting:
                 if not done.done():
                     done.set_exception(error)

@@ -8,16 +8,20 @@ from evenhand.models import Limits, Trouble
 
 FIRST_ROOM = 32
 """Calls at once that a run begins with; it has yet to be seen what the model takes."""
-_TOO_MUCH = frozenset({Trouble.RATE_LIMIT, Trouble.SERVER, Trouble.TIMEOUT, Trouble.CONNECTION})
+_DOWN = frozenset({Trouble.SERVER, Trouble.TIMEOUT, Trouble.CONNECTION})
+"""What may be a sign of too much, or just bad luck: it counts where it comes often."""
+_OFTEN = 0.2
+_LEAST_SEEN = 32
 _MINUTE = 60.0
 
 
 class Pace:
     """Lets calls of one model go, in the order in which they ask.
 
-    The number at once doubles with every round of calls that go well, until the model shows that it is too much; then
+    The number at once doubles with every round of calls that go well, until the model says that it is too much; then
     it is halved, once for all calls that were under way, and from there grows by one a round (additive increase,
-    multiplicative decrease; Chiu and Jain 1989).
+    multiplicative decrease; Chiu and Jain 1989). Errors of a server, resets and timeouts halve it where a fifth of the
+    last round's calls or more came to that; now and then they happen anywhere, and say nothing of too much.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class Pace:
         self._not_before = 0.0
         self._doubling = True
         self._cut_at = float("-inf")
+        self._troubled = 0.0
         self._requests = _Bucket(limits.requests_per_minute, clock) if limits.requests_per_minute else None
         self._tokens = _Bucket(limits.tokens_per_minute, clock) if limits.tokens_per_minute else None
 
@@ -70,6 +75,7 @@ class Pace:
 
     def went_well(self) -> None:
         """Tell that a call was answered."""
+        self._saw(0.0)
         # More room is of use only while others wait for their turn.
         if self._gate.locked() and self.room < self.most:
             self.room = min(float(self.most), self.room + (1.0 if self._doubling else 1.0 / self.room))
@@ -78,10 +84,17 @@ class Pace:
         """Tell that a call that began at some time was not answered, and how long the model asked to be left alone."""
         now = self._clock()
         self._not_before = max(self._not_before, now + wait)
-        if trouble in _TOO_MUCH and began > self._cut_at:
+        if trouble in _DOWN:
+            self._saw(1.0)
+        told = trouble is Trouble.RATE_LIMIT
+        if began > self._cut_at and (told or (trouble in _DOWN and self._troubled >= _OFTEN)):
             self.room = max(1.0, self.room / 2)
-            self._doubling = False
+            self._doubling = self._doubling and not told
             self._cut_at = now
+
+    def _saw(self, trouble: float) -> None:
+        # A moving share over about a round.
+        self._troubled += (trouble - self._troubled) / max(_LEAST_SEEN, self.room)
 
     def _wait(self, tokens: int) -> float:
         waits = [self._not_before - self._clock()]

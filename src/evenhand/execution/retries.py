@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from evenhand.models import TransportError, Trouble
+from evenhand.models import ContextOverflowError, TransportError, Trouble
 from evenhand.readings import Reply
 
 
@@ -49,6 +49,9 @@ async def answer_with_patience(
     while True:
         try:
             return await call(), counts.total() + 1
+        except ContextOverflowError as error:
+            error.tries = counts.total() + 1
+            raise
         except TransportError as error:
             counts[error.trouble] += 1
             error.tries = counts.total()

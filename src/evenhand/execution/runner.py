@@ -209,7 +209,7 @@ class _Run(Generic[T]):
         try:
             reply, tries = await answer_with_patience(call, self.patience, in_vain, self._sleep)
         except ContextOverflowError as error:
-            failure, tries = Failure(FailureKind.OVERFLOW, str(error)), 1
+            failure, tries = Failure(FailureKind.OVERFLOW, str(error)), error.tries
         except TransportError as error:
             tries = error.tries
             paid += most if error.trouble in _MAYBE_BILLED else 0.0

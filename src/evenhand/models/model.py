@@ -21,6 +21,9 @@ class ModelRole(StrEnum):
 class ContextOverflowError(EvenhandError):
     """A request is longer than the model's context; it was not shortened."""
 
+    tries = 1
+    """Calls that were made before it came to that."""
+
 
 class Trouble(StrEnum):
     """What kept a model from answering, by class: each is counted, shown and waited for on its own."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from evenhand.execution import drain_running
+from evenhand.execution import StoppedError, drain_running
 from evenhand.models import Model
 
 T = TypeVar("T")
@@ -22,26 +22,27 @@ def side_by_side(models: Sequence[Model], work: Callable[[Model], Awaitable[T]])
 
 async def _all(models: Sequence[Model], work: Callable[[Model], Awaitable[T]]) -> list[T]:
     this_machine = asyncio.Lock()
+    errors: list[BaseException] = []
 
     async def one(model: Model) -> T:
         try:
-            if not model.local:
-                return await work(model)
-            async with this_machine:
-                return await work(model)
+            return await work(model)
+        except BaseException as error:
+            errors.append(error)
+            drain_running()
+            raise
         finally:
             await asyncio.to_thread(model.close)
 
-    errors: list[BaseException] = []
+    async def in_turn(model: Model) -> T:
+        if not model.local:
+            return await one(model)
+        async with this_machine:
+            if errors:  # Whoever waited for this machine does not begin once another has ended with an error.
+                raise StoppedError("another model's work ended with an error")
+            return await one(model)
 
-    def note(task: asyncio.Task[T]) -> None:
-        if not task.cancelled() and (error := task.exception()):
-            errors.append(error)
-            drain_running()
-
-    tasks = [asyncio.create_task(one(model)) for model in models]
-    for task in tasks:
-        task.add_done_callback(note)
+    tasks = [asyncio.create_task(in_turn(model)) for model in models]
     await asyncio.gather(*tasks, return_exceptions=True)
     if errors:
         raise errors[0]
