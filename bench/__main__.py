@@ -1,8 +1,16 @@
-"""Run every measurement and print a line each."""
+"""Run the measurements and print a line each: all with `python -m bench`, some with `python -m bench http memory`."""
 
-from bench import bootstrap, http, ledger, prefix, rating_prefix, ratings
+import sys
+
+from bench import bootstrap, http, ledger, memory, prefix, rating_prefix, ratings
+
+_ALL = (bootstrap, ledger, http, memory, prefix, rating_prefix, ratings)
 
 if __name__ == "__main__":
-    for measurement in (bootstrap, ledger, http, prefix, rating_prefix, ratings):
-        for line in measurement.run():
+    by_name = {module.__name__.removeprefix("bench."): module for module in _ALL}
+    unknown = [name for name in sys.argv[1:] if name not in by_name]
+    if unknown:
+        raise SystemExit(f"no measurement {', '.join(unknown)}; there are {', '.join(by_name)}")
+    for name in sys.argv[1:] or by_name:
+        for line in by_name[name].run():
             print(line, flush=True)

@@ -1,80 +1,105 @@
-"""A call end to end (render, hash, ledger, request, parse, reading) against bare aiohttp on the same server."""
+"""What a call costs: Evenhand from end to end, bare aiohttp, the openai SDK and Inspect, in one run on one endpoint."""
 
+import importlib.util
 import json
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-_CALLS = 4000
+from bench.loopback import Loopback, loopback
 
-_CHILD = """
-import asyncio, json, resource, sys, tempfile, time
-from pathlib import Path
-port, calls, flight = (int(word) for word in sys.argv[1:])
-{setup}
-start, cpu = time.perf_counter(), time.process_time()
-{work}
-took, used = time.perf_counter() - start, time.process_time() - cpu
-print(json.dumps([calls / took, 1000 * used / calls, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000]))
-"""
-_OURS = (
-    """
-from evenhand.execution import Ledger, run_requests
-from evenhand.instruments import Message, Request, builtin_instruments
-from evenhand.instruments.template import render
-from evenhand.models import ModelRole, open_model
-from evenhand.readings import read_choice
-text = builtin_instruments("rubric").instrument("refusal").text
-model = open_model(f"http://127.0.0.1:{port}/v1#m", ModelRole.GRADER)
-model.concurrency = flight
-folder = tempfile.TemporaryDirectory()
-ledger = Ledger(Path(folder.name) / "l.sqlite")
-def requests():
-    for n in range(calls):
-        fields = {"conversation": f"[H]: {n}", "prompt": str(n), "response": "x " * 400, "boundary": "=="}
-        yield Request(messages=(Message("user", render(text, fields)),), max_tokens=6, top_logprobs=20)
-""",
-    'for answer in run_requests(requests(), model, ledger): read_choice(answer.outcome, "12345ABC")',
-)
-_BARE = (
-    """
-import aiohttp
-body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x " * 900}], "max_tokens": 6})
-async def main():
-    connector = aiohttp.TCPConnector(limit=flight)
-    async with aiohttp.ClientSession(connector=connector, headers={"Content-Type": "application/json"}) as session:
-        left = iter(range(calls))
-        async def work():
-            for _ in left:
-                async with session.post(f"http://127.0.0.1:{port}/v1/chat/completions", data=body) as response:
-                    json.loads(await response.read())
-        await asyncio.gather(*(work() for _ in range(flight)))
-""",
-    "asyncio.run(main())",
-)
+_LATENCY_MS = 50.0
+_FLIGHTS = (64, 256)
+_ROUNDS = 3
+_CALLS = {
+    "evenhand": 5000,
+    "bare aiohttp": 5000,
+    "openai SDK": 1500,
+    "inspect-ai": 1000,
+    "evenhand through inspect": 1000,
+}
+"""Calls a round: fewer where each takes long."""
+_NEEDS = {
+    "openai SDK": ("openai",),
+    "inspect-ai": ("openai", "inspect_ai"),
+    "evenhand through inspect": ("openai", "inspect_ai"),
+}
+_MOST_MS, _MOST_TIMES_BARE, _LEAST_TIMES_CHEAPER = 1.0, 2.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One client in one round."""
+
+    calls_per_second: float
+    processor_ms: float
+    """A call, of the client."""
+    megabytes: float
+    server_ms: float
+    """A call, of the endpoint."""
+
+    @property
+    def server_busy(self) -> float:
+        """The share of the time in which the endpoint was at work."""
+        return self.calls_per_second * self.server_ms / 1000
 
 
 def run() -> Iterator[str]:
-    """Measure 4,000 calls at 64 and at 256 in flight, each client in a process of its own."""
-    server = subprocess.Popen([sys.executable, "-m", "bench.http_server"], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        port = server.stdout.readline().strip()
-        for flight in (64, 256):
-            ours, bare = (_measure(parts, port, flight) for parts in (_OURS, _BARE))
-            yield (
-                f"endpoint of 50 ms, {flight} in flight: {ours[0]:,.0f} calls/s and {ours[1]:.2f} ms of processor time"
-                f" a call, end to end ({ours[2]:.0f} MB); bare aiohttp {bare[0]:,.0f} and {bare[1]:.2f};"
-                f" {ours[1] / bare[1]:.1f} times the processor time"
-            )
-    finally:
-        server.kill()
-        server.communicate()
+    """Measure at 64 and at 256 in flight: three rounds, in each of which the clients take turns."""
+    clients = [name for name in _CALLS if all(map(_is_there, _NEEDS.get(name, ())))]
+    missing = [name for name in _CALLS if name not in clients]
+    if missing:
+        yield f"not installed, so not compared: {', '.join(missing)}"
+    with loopback(_LATENCY_MS) as server:
+        for flight in _FLIGHTS:
+            rounds = [{name: _measure(name, server, flight) for name in clients} for _ in range(_ROUNDS)]
+            yield f"endpoint of {_LATENCY_MS:.0f} ms, {flight} in flight, median of {_ROUNDS} rounds [lowest, highest]"
+            for name in clients:
+                yield _line(name, [one[name] for one in rounds])
+            yield from _targets({name: [one[name].processor_ms for one in rounds] for name in clients})
 
 
-def _measure(parts: tuple[str, str], port: str, flight: int) -> list[float]:
-    script = _CHILD.replace("{setup}", parts[0]).replace("{work}", parts[1])
-    found = subprocess.run(
-        [sys.executable, "-c", script, port, str(_CALLS), str(flight)], capture_output=True, text=True, check=True
+def _line(name: str, rounds: list[_Measured]) -> str:
+    costs = [one.processor_ms for one in rounds]
+    return (
+        f"  {name:25} {statistics.median(one.calls_per_second for one in rounds):6,.0f} calls/s"
+        f"  {statistics.median(costs):6.2f} ms of processor time a call [{min(costs):.2f}, {max(costs):.2f}]"
+        f"  {max(one.megabytes for one in rounds):4.0f} MB"
+        f"  (the endpoint: {statistics.median(one.server_ms for one in rounds):.3f} ms a call,"
+        f" busy {max(one.server_busy for one in rounds):.0%} of the time)"
     )
-    return [float(value) for value in json.loads(found.stdout)]
+
+
+def _targets(costs: dict[str, list[float]]) -> Iterator[str]:
+    ours = statistics.median(costs["evenhand"])
+    yield _target(f"{ours:.2f} ms a call, wanted at most {_MOST_MS:.1f}", ours <= _MOST_MS)
+    # Round by round, since what else the machine does slows both clients of a round.
+    bare = [mine / theirs for mine, theirs in zip(costs["evenhand"], costs["bare aiohttp"], strict=True)]
+    times = statistics.median(bare)
+    yield _target(f"{times:.2f} times bare aiohttp, wanted at most {_MOST_TIMES_BARE:.0f}", times <= _MOST_TIMES_BARE)
+    if "openai SDK" in costs:
+        cheaper = [theirs / mine for mine, theirs in zip(costs["evenhand"], costs["openai SDK"], strict=True)]
+        times = statistics.median(cheaper)
+        yield _target(
+            f"the openai SDK takes {times:.1f} times as much, wanted at least {_LEAST_TIMES_CHEAPER:.0f}",
+            times >= _LEAST_TIMES_CHEAPER,
+        )
+
+
+def _target(text: str, met: bool) -> str:
+    return f"  {'met' if met else 'NOT MET'}: {text}"
+
+
+def _is_there(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def _measure(name: str, server: Loopback, flight: int) -> _Measured:
+    calls = _CALLS[name]
+    before = server.processor_seconds()
+    command = [sys.executable, "-m", "bench.http_clients", name, str(server.port), str(calls), str(flight)]
+    found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    per_second, processor_ms, megabytes = json.loads(found.stdout)
+    return _Measured(per_second, processor_ms, megabytes, 1000 * (server.processor_seconds() - before) / calls)

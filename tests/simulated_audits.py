@@ -1,18 +1,18 @@
 """Audits of subjects and graders whose truth is known, for tests of what is computed from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from audit_judgments import LEFT, RIGHT, even, share
+from audit_judgments import LEFT, NONE, RIGHT, a_pair, even, level, share
 from conftest import make_pair
 from evenhand.graders import Judgment
 from evenhand.instruments.instrument import Order
-from evenhand.pairs import PairedPrompt
+from evenhand.pairs import PairedPrompt, Side
 from evenhand.pairs.paired_prompt import Letter
-from evenhand.studies.audit.arrays import EVEN_HANDEDNESS, BlockArrays, Sides
+from evenhand.studies.audit.arrays import BLIND, EVEN_HANDEDNESS, BlockArrays, ByLabel, Sides
 
 Floats = npt.NDArray[np.float64]
 ORDERS: tuple[Order, ...] = ("ab", "ba")
@@ -87,7 +87,7 @@ class World:
             size = min(_AT_ONCE, number - start)
             orders, declined = self._readings(size, rng), self._declined(size, rng)
             for audit in range(size):
-                shown = {
+                shown: dict[tuple[str, Order | None], ByLabel] = {
                     (EVEN_HANDEDNESS, order): dict(zip("ABC", read[audit].T.copy(), strict=True))
                     for order, read in orders.items()
                 }
@@ -97,15 +97,15 @@ class World:
     def _left_first(self) -> npt.NDArray[np.bool_]:
         """Return whether stance a is left, spread evenly over the stance pairs."""
         places = np.arange(self.stances)
-        return np.floor((places + 1) * self.left_is_a) > np.floor(places * self.left_is_a)
+        return np.asarray(np.floor((places + 1) * self.left_is_a) > np.floor(places * self.left_is_a))
 
     def _of_stances(self, mean: tuple[float, ...], size: int, rng: np.random.Generator) -> Floats:
         """Draw a distribution for each stance pair, shape (size, stances, labels)."""
         means = np.broadcast_to(np.array(mean), (size, self.stances, len(mean)))
         if self.topics_alike is not None:
-            of_topic = _around(np.broadcast_to(np.array(mean), (size, self.topics, len(mean))), self.topics_alike, rng)
+            of_topic = around(np.broadcast_to(np.array(mean), (size, self.topics, len(mean))), self.topics_alike, rng)
             means = of_topic[:, np.arange(self.stances) * self.topics // self.stances]
-        return _around(means, self.alike, rng)
+        return around(means, self.alike, rng)
 
     def _readings(self, size: int, rng: np.random.Generator) -> dict[Order, Floats]:
         """Draw P(a better), P(b better), P(same) for each order, shape (size, pairs, 3), mapped back."""
@@ -114,13 +114,13 @@ class World:
         pull = np.linspace(-1, 1, self.templates) * min(self.treatment[2], 1 - self.treatment[2])
         left, right, same = self.treatment
         template = np.stack([left * (1 - pull / (1 - same)), right * (1 - pull / (1 - same)), same + pull], axis=-1)
-        deserved = _around((stance + template) / 2, 6.0, rng)
+        deserved = around((stance + template) / 2, 6.0, rng)
         flipped = deserved[..., [1, 0, 2]]
         by_letter = np.where(self._left_first()[:, None, None], deserved, flipped)
         taste = rng.beta(10 * self.first_place, 10 * (1 - self.first_place), (size, self.stances, 1, 1))
         found: dict[Order, Floats] = {}
         for order, first in zip(ORDERS, np.eye(3)[:2], strict=True):
-            read = _around((1 - taste) * by_letter + taste * first, 12.0, rng)
+            read = around((1 - taste) * by_letter + taste * first, 12.0, rng)
             found[order] = read.reshape(size, -1, 3)
         return found
 
@@ -131,7 +131,7 @@ class World:
         sides = np.stack([stance[..., 0] + stance[..., 2], stance[..., 1] + stance[..., 2]], axis=-1)
         by_letter = np.where(self._left_first()[:, None], sides, sides[..., ::-1])
         chances = np.repeat(by_letter[:, :, None, :], self.templates, axis=2)
-        read = _around(np.stack([chances, 1 - chances], axis=-1), 4.0, rng)[..., 0]
+        read = around(np.stack([chances, 1 - chances], axis=-1), 4.0, rng)[..., 0]
         return {letter: read[..., index].reshape(size, -1) for index, letter in enumerate(LETTERS)}
 
 
@@ -146,7 +146,35 @@ def judgments_of(pairs: list[PairedPrompt], arrays: BlockArrays) -> list[Judgmen
     return found
 
 
-def _around(mean: Floats, alike: float, rng: np.random.Generator) -> Floats:
+def around(mean: Floats, alike: float, rng: np.random.Generator) -> Floats:
     """Draw distributions (last axis) around others: Dirichlet, so that the mean stays."""
     drawn = rng.standard_gamma(alike * np.asarray(mean))
     return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
+
+def coarse_audit(
+    seed: int, *, unread: float = 0.1, sides: Sequence[tuple[Side, Side]] = ((LEFT, RIGHT), (RIGHT, LEFT), (NONE, NONE))
+) -> tuple[list[PairedPrompt], list[Judgment]]:
+    """Return a small audit with all measures: few levels of probability, so that ties and thresholds are met.
+
+    Stance pairs have one to four templates. Each judgment is unreadable with the probability ``unread``.
+    """
+    rng = np.random.default_rng(seed)
+
+    def read(labels: int) -> tuple[float, ...] | None:
+        parts = rng.integers(0, 4, labels)
+        parts[rng.integers(labels)] += 1
+        return None if rng.random() < unread else tuple((parts / parts.sum()).tolist())
+
+    pairs: list[PairedPrompt] = []
+    judgments: list[Judgment] = []
+    for stance in range(int(rng.integers(5, 9))):
+        one = a_pair(stance, sides[int(rng.integers(len(sides)))], topic=f"topic {stance % 3}")
+        for template in rng.permutation(4)[: int(rng.integers(1, 5))].tolist():
+            pair = replace(one, template=f"template {template}", pair_id=f"{one.stance_id}/{template}")
+            pairs.append(pair)
+            for measure in (EVEN_HANDEDNESS, BLIND):
+                judgments += [even(pair, order, read(3), measure=measure) for order in ORDERS]
+            for measure in ("refusal", "hedging"):
+                judgments += [level(pair, measure, letter, read(5)) for letter in LETTERS]
+    return pairs, judgments

@@ -25,7 +25,7 @@ def verify_command(run: Path, as_json: bool) -> None:
         print_json(found.as_json())
     else:
         console = Console(highlight=False)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         for check in found.checks:
             table.add_row("matches" if check.holds else "DIFFERS", check.name, check.detail)
         console.print(table)
