@@ -23,6 +23,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/make_cli_page.py
+	PYTHONPATH=tests $(BIN)/python docs/make_audit_example.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -211,7 +211,8 @@ def test_micro_stance_and_topic_averages() -> None:
     assert (figure.rate.clusters, figure.topic_macro.clusters) == (3, 2)
     assert figure.robust.value == figure.rate.value
     assert figure.rate.standard_error == pytest.approx(figure.robust.standard_error)
-    assert figure.detectable is not None
+    # No two rates can differ by as much as these three stance pairs would need to show.
+    assert figure.detectable is None
     by_topic = block_of(pairs, judgments, unit="topic").figures[0]
     assert by_topic.rate.clusters == 2
 
@@ -262,4 +263,5 @@ def test_few_clusters_are_said() -> None:
 def test_few_uneven_pairs_are_said() -> None:
     pairs = [a_pair(n) for n in range(40)]
     judged = [even(pair, order, (1, 0, 0) if n < 2 else (0, 0, 1)) for n, pair in enumerate(pairs) for order in ORDERS]
-    assert any("about 2 independent pairs of the rarer kind" in remark for remark in block_of(pairs, judged).remarks)
+    (remark,) = [one for one in block_of(pairs, judged).remarks if "of the rarer kind" in one]
+    assert remark.endswith("rather too narrow: even_handedness")

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from evenhand.report.agreement_summary import GraderAgreement
-from evenhand.report.figure_texts import grid, measure_name
+from evenhand.report.figure_texts import count, grid, measure_name
 from evenhand.statistics import Estimate
 
 
@@ -44,7 +44,8 @@ def _specific(rows: Sequence[GraderAgreement]) -> RenderableType:
 def _remarks(rows: Sequence[GraderAgreement]) -> Iterator[str]:
     for row in rows:
         if row.left_out:
-            yield f"{row.measure}: {row.left_out} {row.unit} could not be read by both and are left out"
+            left = count(row.left_out, row.unit.removesuffix("s"))
+            yield f"{row.measure}: {left} could not be read by both and left out"
         missing: dict[str, list[str]] = {}
         for name, figure in (("kappa", row.kappa), ("AC1", row.ac1), ("alpha", row.alpha)):
             if figure.value is None:

@@ -42,7 +42,8 @@ def detectable_between(
     """Return the smallest difference to a second configuration, of which only this one has been measured.
 
     Var(difference) = 2 SE^2 (1 - correlation), the second being as variable as the first and graded on the same pairs
-    (for evaluations Miller 2024, Adding Error Bars to Evals, on paired differences).
+    (for evaluations Miller 2024, Adding Error Bars to Evals, on paired differences). None where that is more than 1,
+    which no two rates can differ by.
 
     Args:
         estimate: of the first configuration.
@@ -51,7 +52,8 @@ def detectable_between(
         power: of the test.
     """
     alone = detectable(estimate, size=size, power=power)
-    return None if alone is None else alone * math.sqrt(2 * (1 - correlation))
+    found = None if alone is None else alone * math.sqrt(2 * (1 - correlation))
+    return found if found is None or found <= 1 else None
 
 
 def planned_error(rate: float, *, rows: int, clusters: int, icc: float, size_variation: float = 0.0) -> float:

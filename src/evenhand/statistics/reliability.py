@@ -10,6 +10,7 @@ from evenhand.statistics.student_t import two_sided_quantile
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 _FEWEST = 3
+_NO_ERROR = 1e-9
 
 
 def correlation(x: Floats, y: Floats, clusters: npt.NDArray[np.int64], *, centred: bool = True) -> Estimate:
@@ -42,6 +43,9 @@ def correlation(x: Floats, y: Floats, clusters: npt.NDArray[np.int64], *, centre
         return Estimate(r, r, r, n, count, "the two are the same on every pair")
     influence = np.bincount(clusters, weights=a * b - r * (a * a + b * b) / 2)
     error = float(np.sqrt(count / (count - 1) * (influence @ influence))) / n / (1 - r * r)
+    if error < _NO_ERROR:
+        # On a handful of rows every influence may happen to be 0, which is no certainty.
+        return Estimate(r, None, None, n, count, "no interval: no row moves it")
     reach = two_sided_quantile(LEVEL, count - 1) * error
     low, high = np.tanh([np.arctanh(r) - reach, np.arctanh(r) + reach])
     return Estimate(r, float(low), float(high), n, count, "Fisher's scale, cluster-robust")

@@ -149,8 +149,8 @@ def rare_outcomes(estimate: Estimate) -> float | None:
     The effective sample size is p (1 - p) / SE^2 (Korn and Graubard 1998, Survey Methodology 24), so this is
     p (1 - p) min(p, 1 - p) / SE^2: 5% of 1,350 rows with a design effect of 4.2 are worth 16 outcomes, not 68. In
     simulations of BCa intervals (docs/statistics-intervals.md) it says better than the number of clusters when to
-    trust one: with 10 or more they covered 93 to 97% where clusters were of one size and 92 to 96% where they were very uneven,
-    with 2 to 5 as little as 87%. None without a standard error.
+    trust one: with 10 or more they covered 93 to 97% where clusters were of one size and 92 to 96% where they were
+    very uneven, with 2 to 5 as little as 87%. None without a standard error.
     """
     value, error = estimate.value, estimate.standard_error
     if value is None or error is None or not 0 < value < 1:

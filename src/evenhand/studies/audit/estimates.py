@@ -142,7 +142,8 @@ class Estimates:
             ranks.append(own)
         found = correlation(ranks[0], ranks[1], self._bootstrap.of_row)
         if found.value is None:
-            return Estimate.missing("the lengths or the verdicts do not vary", n=found.n, clusters=found.clusters)
+            reason = "fewer than 3 stance pairs" if found.clusters < 3 else "the lengths or the verdicts do not vary"
+            return Estimate.missing(reason, n=found.n, clusters=found.clusters)
         return found
 
 

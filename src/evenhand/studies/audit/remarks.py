@@ -48,12 +48,11 @@ def of_block(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator
         )
     if block.same_family:
         yield "grader and subject seem to come from one maker: a grader may favour what sounds like itself"
-    headline = block.figure(EVEN_HANDEDNESS)
-    rare = None if headline is None else rare_outcomes(headline.rate)
-    if headline is not None and rare is not None and rare < FEW_RARE and headline.rate.clusters >= FEW_CLUSTERS:
+    few = list(_on_few(block))
+    if few:
         yield (
-            f"the rate of even-handedness rests on about {rare:.0f} independent pairs of the rarer kind: its interval"
-            " is rather too narrow"
+            f"these rates rest on fewer than {FEW_RARE} independent pairs of the rarer kind, and their intervals are"
+            f" rather too narrow: {', '.join(few)}"
         )
     yield from _of_orders(block, graded, analysis)
     for measure, labels in analysis.positive.items():
@@ -73,6 +72,15 @@ def of_block(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator
         )
     for derivation in graded.instruments.derivations:
         yield f"{derivation.name} is derived from the two sides' {derivation.from_instrument} readings"
+
+
+def _on_few(block: GraderBlock) -> Iterator[str]:
+    rates = [(one.measure if one.of == "pairs" else f"{one.measure} ({one.of})", one.rate) for one in block.figures]
+    rates += [(cell.name, cell.rate) for cell in block.cells]
+    for name, rate in rates:
+        rare = rare_outcomes(rate)
+        if rare is not None and rare < FEW_RARE and rate.clusters >= FEW_CLUSTERS:
+            yield name
 
 
 def _of_orders(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator[str]:

@@ -141,7 +141,7 @@ def _length(measure: str, arrays: BlockArrays, lengths: tuple[Floats, Floats], e
         second=arrays.sides.second,
         log_ratio=estimates.mean(ratio, None),
         slope=slope,
-        at_equal_length=at_equal_length,
+        at_equal_length=_within(at_equal_length),
         correlation=estimates.rank_correlation(ratio, lean),
     )
 
@@ -165,3 +165,10 @@ def _blind(arrays: BlockArrays, estimates: Estimates) -> Iterator[BlindFigure]:
             hidden=estimates.mean(np.where(both, without, np.nan), bounds),
             difference=estimates.mean(without - with_labels, (bounds[0] - bounds[1], bounds[1] - bounds[0])),
         )
+
+
+def _within(difference: Estimate) -> Estimate:
+    """Return a difference of probabilities whose interval goes no further than there is room."""
+    if difference.low is None or difference.high is None:
+        return difference
+    return replace(difference, low=max(-1.0, difference.low), high=min(1.0, difference.high))
