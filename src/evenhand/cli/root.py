@@ -11,6 +11,7 @@ from evenhand.cli.compare import compare_command
 from evenhand.cli.demo import demo_command
 from evenhand.cli.effects import effects_command
 from evenhand.cli.fit import fit_command
+from evenhand.cli.gold import gold_command
 from evenhand.cli.inspect_data import inspect_data_command
 from evenhand.cli.instruments import instruments_command
 from evenhand.cli.interrupts import INTERRUPTED, interrupts_drain
@@ -42,6 +43,7 @@ for _command in (
     demo_command,
     effects_command,
     fit_command,
+    gold_command,
     inspect_data_command,
     instruments_command,
     models_command,
