@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench inspect docs clean
 
 demo: $(STAMP)
 	$(BIN)/evenhand demo --out runs/demo
@@ -18,8 +18,12 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP)
+bench: $(STAMP) inspect
 	$(BIN)/python -m bench
+
+# What the tests of `inspect:` and the benchmark compare with; they do without where it is not there.
+inspect: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group inspect
 
 docs: $(STAMP)
 	$(BIN)/python docs/make_cli_page.py

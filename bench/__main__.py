@@ -2,9 +2,9 @@
 
 import sys
 
-from bench import bootstrap, http, ledger, memory, prefix, rating_prefix, ratings
+from bench import bootstrap, http, ledger, memory, prefix, rating_prefix, ratings, summarize
 
-_ALL = (bootstrap, ledger, http, memory, prefix, rating_prefix, ratings)
+_ALL = (bootstrap, ledger, http, memory, prefix, rating_prefix, ratings, summarize)
 
 if __name__ == "__main__":
     by_name = {module.__name__.removeprefix("bench."): module for module in _ALL}

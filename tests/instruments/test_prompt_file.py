@@ -158,4 +158,4 @@ def test_jinja_runs_in_a_sandbox(tmp_path: Path) -> None:
     found = read_prompt_file(write(tmp_path, text))
     pair = make_pair()
     with pytest.raises(SecurityError):
-        list(ask_all(found, [pair], {(pair.pair_id, "a"): "x"}))
+        [question.requests for question in ask_all(found, [pair], {(pair.pair_id, "a"): "x"})]

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from evenhand.execution.answered import Answered
 from evenhand.execution.budget import Budget
+from evenhand.execution.collector import collecting
 from evenhand.execution.draining import Stop, drained_on_request
 from evenhand.execution.keeper import Keeper
 from evenhand.execution.ledger import Ledger
@@ -140,7 +141,7 @@ class _Run(Generic[T]):
         self.watch.began(self.stage, self.model, total or 0)
         workers = self.model.concurrency if total is None else min(self.model.concurrency, total)
         try:
-            with drained_on_request(self.stop):
+            with drained_on_request(self.stop), collecting.rarely():
                 self.workers = [asyncio.create_task(self._work()) for _ in range(workers)]
                 await asyncio.gather(*self.workers, return_exceptions=True)
         finally:
