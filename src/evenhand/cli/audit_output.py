@@ -13,6 +13,8 @@ from evenhand.execution.forecast import Forecast
 from evenhand.report import AuditSummary, audit_table
 from evenhand.report.compare_summary import Comparison
 from evenhand.report.compare_table import comparison_table
+from evenhand.report.corrected_summary import CorrectedSummary
+from evenhand.report.corrected_table import corrected_table
 from evenhand.report.forecast_table import forecast_json, forecast_table
 from evenhand.studies.audit import AuditResult
 from evenhand.studies.gate import Gate, tripped
@@ -39,6 +41,15 @@ def show_summary(summary: AuditSummary, *, as_json: bool = False) -> None:
         print_json(summary.as_json())
     else:
         Console(highlight=False).print(audit_table(summary))
+
+
+def show_corrected(summary: AuditSummary, corrected: CorrectedSummary, *, as_json: bool = False) -> None:
+    """Print the figures of an audit, and what people's labels make of them."""
+    if as_json:
+        print_json({"summary": summary.as_json(), "corrected": corrected.as_json()})
+        return
+    show_summary(summary)
+    Console(highlight=False).print(corrected_table(corrected))
 
 
 def show_comparison(comparison: Comparison, out: Path, *, as_json: bool = False) -> None:

@@ -70,6 +70,14 @@ analysis_options: Callable[[Any], Any] = _together(
     ),
     click.option("--unit", type=click.Choice(["stance", "topic"]), help="What intervals resample (usual: stance)."),
     click.option("--draws", type=int, metavar="N", help="Resamples (usual: 2000)."),
+    click.option(
+        "--calibration",
+        "calibrations",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Of a grader, as `evenhand validate --calibrate` wrote it; repeat for another.",
+    ),
 )
 """How judgments become figures."""
 
@@ -109,6 +117,6 @@ def grading_of(options: dict[str, Any]) -> GradingPlan:
 
 def analysis_of(options: dict[str, Any], **more: Any) -> AnalysisPlan:  # noqa: ANN401
     """Take the analysis options out of a command's options."""
-    names = ("threshold", "positive", "interval", "unit", "draws")
+    names = ("threshold", "positive", "interval", "unit", "draws", "calibrations")
     taken = {name: options.pop(name) for name in names}
-    return AnalysisPlan(**(taken | {"positive": tuple(taken["positive"]) or None}), **more)
+    return AnalysisPlan(**(taken | {name: tuple(taken[name]) or None for name in ("positive", "calibrations")}), **more)

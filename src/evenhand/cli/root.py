@@ -11,10 +11,12 @@ from evenhand.cli.compare import compare_command
 from evenhand.cli.demo import demo_command
 from evenhand.cli.effects import effects_command
 from evenhand.cli.fit import fit_command
+from evenhand.cli.fit_grader import fit_grader_command
 from evenhand.cli.gold import gold_command
 from evenhand.cli.inspect_data import inspect_data_command
 from evenhand.cli.instruments import instruments_command
 from evenhand.cli.interrupts import INTERRUPTED, interrupts_drain
+from evenhand.cli.label import label_command
 from evenhand.cli.models import models_command
 from evenhand.cli.published import published_command
 from evenhand.cli.questions import questions_command
@@ -22,6 +24,7 @@ from evenhand.cli.rate import rate_command
 from evenhand.cli.regrade import regrade_command
 from evenhand.cli.score import score_command
 from evenhand.cli.summarize import summarize_command
+from evenhand.cli.validate import validate_command
 from evenhand.cli.verify import verify_command
 from evenhand.errors import EvenhandError
 from evenhand.execution import StoppedError
@@ -43,9 +46,11 @@ for _command in (
     demo_command,
     effects_command,
     fit_command,
+    fit_grader_command,
     gold_command,
     inspect_data_command,
     instruments_command,
+    label_command,
     models_command,
     published_command,
     questions_command,
@@ -53,6 +58,7 @@ for _command in (
     regrade_command,
     score_command,
     summarize_command,
+    validate_command,
     verify_command,
 ):
     evenhand_command.add_command(_command)

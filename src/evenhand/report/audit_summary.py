@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, TypeAlias
 from evenhand.errors import InputError
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.report.audit_sensitivity import Sensitivity
+from evenhand.report.calibration import Calibration
 from evenhand.report.plain_values import from_plain
 from evenhand.statistics import Estimate
 
@@ -31,6 +32,8 @@ class Analysis:
     """What intervals resample: stance pairs or topics."""
     draws: int = 2000
     seed: int = 0
+    calibrations: tuple[Calibration, ...] = ()
+    """Of graders: their probabilities are mapped so that the fitted threshold is at one half."""
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold < 1:

@@ -12,6 +12,7 @@ from evenhand.studies.audit.record import audit_record
 from evenhand.studies.audit.run import AuditResult, Graders, open_graders
 from evenhand.studies.audit.saved_run import SavedRun, read_saved_run, write_run
 from evenhand.studies.audit.summarize_all import summarize_all
+from evenhand.studies.calibration_file import check_calibrations
 from evenhand.studies.carrier import Carrier
 from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_model_settings
@@ -49,6 +50,8 @@ def regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> AuditResult:
     sets[graders.instruments.name] = graders.instruments
     analysis = plan.analysis.over(run.analysis)
     check_positive(analysis.positive, list(sets.values()))
+    gradings = [*run.settings["gradings"], *graders.records()]
+    check_calibrations(analysis.calibrations, gradings, analysis.positive)
     folder = RunFolder(plan.run)
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch, Budget(plan.max_cost))

@@ -10,6 +10,7 @@ from evenhand.studies.audit.positive import check_positive
 from evenhand.studies.audit.record import audit_record
 from evenhand.studies.audit.saved_run import read_saved_run
 from evenhand.studies.audit.summarize_all import summarize_all
+from evenhand.studies.calibration_file import check_calibrations
 
 
 def resummarize(path: Path, analysis: AnalysisPlan) -> AuditSummary:
@@ -17,6 +18,7 @@ def resummarize(path: Path, analysis: AnalysisPlan) -> AuditSummary:
     run = read_saved_run(path)
     wanted = analysis.over(run.analysis)
     check_positive(wanted.positive, run.sets)
+    check_calibrations(wanted.calibrations, run.settings["gradings"], wanted.positive)
     summary = summarize_all(
         run.pairs,
         run.responses,

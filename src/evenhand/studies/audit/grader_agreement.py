@@ -16,6 +16,7 @@ from evenhand.studies.audit.directions import pair_values
 from evenhand.studies.audit.families import same_family
 from evenhand.studies.audit.graded import Graded
 from evenhand.studies.audit.summarize import MEASURES, counted_labels
+from evenhand.studies.calibration_file import calibrated
 
 Block: TypeAlias = tuple[str, str]
 """A grader and the set of instruments that it was given, by their names."""
@@ -85,7 +86,7 @@ def block_arrays(pairs: Sequence[PairedPrompt], graded: Graded, analysis: Analys
     judgments = [judgment for judgment in graded.judgments if judgment.pair_id in known]
     return BlockArrays.from_judgments(
         pairs,
-        judgments,
+        calibrated(judgments, analysis.calibrations),
         positive=counted_labels(judgments, analysis.positive),
         derivations=graded.instruments.derivations,
         orders=analysis.orders,

@@ -11,6 +11,7 @@ from evenhand.instruments.instrument import Order
 from evenhand.report import Analysis
 from evenhand.report.audit_summary import ClusterUnit, Interval, Orders
 from evenhand.studies.audit.positive import positive_labels
+from evenhand.studies.calibration_file import read_calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class AnalysisPlan:
     """What intervals resample: ``stance`` or ``topic``."""
     draws: int | None = None
     seed: int | None = None
+    calibrations: tuple[Path, ...] | None = None
+    """Files that `evenhand validate --calibrate` wrote."""
 
     def __post_init__(self) -> None:
         for option, value, allowed in (
@@ -80,6 +83,9 @@ class AnalysisPlan:
             unit=cast(ClusterUnit, self.unit or usual.unit),
             draws=usual.draws if self.draws is None else self.draws,
             seed=usual.seed if self.seed is None else self.seed,
+            calibrations=usual.calibrations
+            if self.calibrations is None
+            else tuple(read_calibration(path) for path in self.calibrations),
         )
 
 

@@ -55,6 +55,10 @@ def of_block(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator
             f" rather too narrow: {', '.join(few)}"
         )
     yield from _of_orders(block, graded, analysis)
+    for calibration in analysis.calibrations:
+        if calibration.grader == block.grader:
+            yield f"calibrated by {calibration.name} (sha256 {calibration.sha256[:12]})"
+            yield from calibration.lines
     for measure, labels in analysis.positive.items():
         used = block.positive.get(measure)
         if used is not None and set(used) != set(labels):

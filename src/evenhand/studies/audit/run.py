@@ -22,6 +22,7 @@ from evenhand.studies.audit.respond import Decoding, provided_responses, respond
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.saved_run import write_run
 from evenhand.studies.audit.summarize_all import summarize_all
+from evenhand.studies.calibration_file import check_calibrations
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_instruments, load_model_settings, load_pairs, load_system_prompt
@@ -150,6 +151,8 @@ class _Work:
         settings = load_model_settings(plan.models)
         graders = open_graders(plan.grading, settings, watch)
         check_positive(plan.full_analysis.positive, [graders.instruments])
+        analysis = plan.full_analysis
+        check_calibrations(analysis.calibrations, graders.records(), analysis.positive)
         system_prompt = load_system_prompt(plan.system_prompt)
         if plan.responses is None:
             subject = open_model(plan.subject, ModelRole.SUBJECT, watch, settings)

@@ -22,6 +22,7 @@ from evenhand.studies.audit.graded import Graded
 from evenhand.studies.audit.positions import order_figures, position
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.sensitivity import Texts, sensitivity
+from evenhand.studies.calibration_file import calibrated
 
 MEASURES = (EVEN_HANDEDNESS, "refusal", "hedging")
 BECAME = ("complete", "cut", "empty", "unanswered", "truncated", "failed")
@@ -108,7 +109,7 @@ def _block(
     positive = counted_labels(graded.judgments, analysis.positive)
     arrays = BlockArrays.from_judgments(
         pairs,
-        graded.judgments,
+        calibrated(graded.judgments, analysis.calibrations),
         positive=positive,
         derivations=graded.instruments.derivations,
         orders=analysis.orders,

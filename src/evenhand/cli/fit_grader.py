@@ -1,0 +1,73 @@
+"""``evenhand fit-grader``."""
+
+import json
+from pathlib import Path
+
+import click
+
+from evenhand.pairs.gold import GoldMeasure
+from evenhand.studies.fit_grader import FEATURES, TARGETS, fit_grader
+
+
+@click.command("fit-grader")
+@click.argument("measure", type=click.Choice([measure.value for measure in TARGETS]))
+@click.option("--gold", "gold", multiple=True, required=True, metavar="NAME|FILE", help="Labels; repeat for more.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where the public gold sets are (usual: where `evenhand gold fetch` put them).",
+)
+@click.option(
+    "--features", type=click.Choice(list(FEATURES)), help="What is seen of an answer (usual: what suits MEASURE)."
+)
+@click.option(
+    "--leave-out",
+    type=click.Choice(["cluster", "family", "model"]),
+    default="cluster",
+    show_default=True,
+    help="What is left out in turn to choose the penalty: issues (or requests), makers of models, models.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="CARD.json",
+    help="Where the card goes; the weights go beside it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the card.")
+def fit_grader_command(
+    *,
+    measure: str,
+    gold: tuple[str, ...],
+    folder: Path | None,
+    features: str | None,
+    leave_out: str,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Fit a grader of MEASURE to labels: no model is needed to use it.
+
+    The fitting halves of the labels make the weights, the testing halves the figures. Issues (or requests) are never in
+    both halves. Weights are plain numbers, and the card says what they were fitted to.
+
+    \b
+    Example:
+      evenhand fit-grader refusal --gold xstest --gold mine.csv --output graders/mine.json
+    """
+    card = fit_grader(GoldMeasure(measure), gold, output, folder=folder, features=features or "", leave_out=leave_out)
+    if as_json:
+        click.echo(json.dumps(card.as_json(), indent=1, sort_keys=True, ensure_ascii=False))
+        return
+    click.echo(f"{output}: {card.rows} answers fitted to, {len(card.blocks)} kinds of features.")
+    for figure in card.figures:
+        auc, kappa = (_range(each.value, each.low, each.high) for each in (figure.auc, figure.kappa))
+        click.echo(f"{figure.data}, held out, n {figure.n}: AUC {auc}, kappa {kappa}")
+    if not card.figures:
+        click.echo("No testing half holds both classes, so nothing says how good it is.")
+
+
+def _range(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "not defined"
+    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"

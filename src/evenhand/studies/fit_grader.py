@@ -1,0 +1,293 @@
+"""Fit a grader to people's labels, and see how it does on groups that it has not seen."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import InputError
+from evenhand.graders.fitted.features import Block, Views, views
+from evenhand.graders.fitted.grader import FittedGrader, packed, unpacked
+from evenhand.graders.fitted.grader_card import FittedCard, HeldOut, LabelSource
+from evenhand.graders.fitted.training import THRESHOLD, Grams, Labels, Mask, TrainedRows, train, weights_of
+from evenhand.pairs.gold import HEDGING_LEVELS, GoldItem, GoldMeasure, GoldSet, in_halves
+from evenhand.statistics.agreement_intervals import agreement
+from evenhand.statistics.bootstrap import ClusterBootstrap
+from evenhand.statistics.detection import roc_auc
+from evenhand.studies.gold import load_gold
+
+TARGETS: Mapping[GoldMeasure, Mapping[str, float]] = {
+    GoldMeasure.REFUSAL: {"full": 1.0, "none": 0.0},
+    # What is between the two pulls a little; figures rest on the clear labels.
+    GoldMeasure.HEDGING: {
+        **dict(zip(("balanced", "some", "none"), (1.0, 0.3, 0.0), strict=True)),
+        **dict(zip(HEDGING_LEVELS, (0.0, 0.1, 0.3, 0.6, 1.0), strict=True)),
+    },
+}
+"""What each label is fitted to; a label that is missing here (partial refusals) is not fitted to."""
+
+CLASSES: Mapping[GoldMeasure, tuple[str, str]] = {
+    GoldMeasure.REFUSAL: ("refused", "complied"),
+    GoldMeasure.HEDGING: ("balanced", "one-sided"),
+}
+"""The label whose probability a grader of the measure gives, and the one that it is told from."""
+
+FEATURES: Mapping[str, tuple[Block, ...]] = {
+    "opening": (
+        Block("masked", (1, 3), first=12),
+        Block("words", (1, 3), first=25),
+        Block("words", (1, 3), first=100),
+        Block("letters", (3, 5), first=200),
+    ),
+    "whole": (
+        Block("words", (1, 2)),
+        Block("masked", (1, 1), last=100),
+        Block("masked", (1, 2), last=60),
+        Block("heads", (1, 3), first=4),
+    ),
+}
+"""Named choices of features. opening: how the answer begins, as suits refusals; whole: all of it and its end once more,
+as suits hedging."""
+
+USUAL_FEATURES: Mapping[GoldMeasure, str] = {GoldMeasure.REFUSAL: "opening", GoldMeasure.HEDGING: "whole"}
+
+_FAMILY = re.compile(r"gpt|llama|mistral|zephyr|claude|gemini|qwen", re.IGNORECASE)
+_SAME_FAMILY = {"zephyr": "mistral"}
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request and an answer with its label."""
+
+    source: str
+    item_id: str
+    request: str
+    response: str
+    label: str
+    half: str
+    target: float
+    """NaN where the label is not fitted to."""
+    model: str
+    family: str
+    """Of models by one maker; the source where no model is named."""
+    cluster: str
+    """The issue, or the request where no issue is named; unique over sources."""
+
+
+def examples_of(sets: Sequence[GoldSet], measure: GoldMeasure) -> list[Example]:
+    """Return the items of a measure; a set without halves is put in halves by issue or request."""
+    found = []
+    for gold in sets:
+        items = [item for item in gold.items if item.measure is measure]
+        if items and not any(item.split for item in items):
+            items = list(in_halves(items, _cluster_group(items)))
+        found += [_example(item, gold.name, measure) for item in items]
+    return found
+
+
+def family(model: str) -> str:
+    """Return the maker's family of a model's name.
+
+    >>> family("meta-llama/Llama-2-7b-chat-hf"), family("HuggingFaceH4/zephyr-7b-beta"), family("own")
+    ('llama', 'mistral', 'own')
+    """
+    found = _FAMILY.search(model)
+    name = found[0].lower() if found else model
+    return _SAME_FAMILY.get(name, name)
+
+
+class Problem:
+    """Rows with labels, their features, and Gram matrices of them as they are needed."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = tuple(examples)
+        self.seen: tuple[Views, ...] = tuple(views(each.request, each.response) for each in examples)
+        self.target = np.array([each.target for each in examples])
+        self.grams = Grams(self.seen)
+
+    def where(self, *, half: str = "", sources: Sequence[str] = (), but_family: str = "", of_family: str = "") -> Mask:
+        """Return the rows of a half, of some sources, of one family of models or of all but one."""
+        return np.array(
+            [
+                (not half or each.half == half)
+                and (not sources or each.source in sources)
+                and (not of_family or each.family == of_family)
+                and (not but_family or each.family != but_family)
+                for each in self.examples
+            ]
+        )
+
+    def train(self, blocks: Sequence[Block], fitted: Mask, by: str) -> TrainedRows:
+        """Fit to some rows; ``by`` is what is left out in turn to choose the penalty: family, model or cluster."""
+        groups = [str(getattr(each, by)) for each in self.examples]
+        return train(self.grams.of(blocks), Labels(self.target, groups), fitted)
+
+    def margins(self, trained: TrainedRows, blocks: Sequence[Block], rows: Mask) -> npt.NDArray[np.float64]:
+        """Return the log odds of some rows."""
+        return trained.margins(self.grams.of(blocks), np.flatnonzero(rows))
+
+
+def held_out_figures(
+    examples: Sequence[Example],
+    probabilities: npt.NDArray[np.float64],
+    called: npt.NDArray[np.bool_],
+    *,
+    data: str,
+    held_out: str,
+    shipped: bool,
+) -> HeldOut:
+    """Return AUC and kappa on the clear labels, with intervals over issues or requests."""
+    target = np.array([each.target for each in examples])
+    clear = np.isin(target, (0.0, 1.0))
+    truth = target[clear] == 1
+    bootstrap = ClusterBootstrap([each.cluster for each, use in zip(examples, clear, strict=True) if use], seed=_SEED)
+    names = {True: "yes", False: "no"}
+    ratings = [[names[bool(value)] for value in values] for values in (truth, called[clear])]
+    found = agreement(ratings, scale=["no", "yes"], bootstrap=bootstrap)
+    return HeldOut(
+        data=data,
+        held_out=held_out,
+        n=int(clear.sum()),
+        positive=int(truth.sum()),
+        auc=roc_auc(probabilities[clear], truth, bootstrap),
+        kappa=found.kappa,
+        shipped=shipped,
+    )
+
+
+def put_together(
+    problem: Problem,
+    trained: TrainedRows,
+    blocks: Sequence[Block],
+    *,
+    name: str,
+    measure: GoldMeasure,
+    sets: Sequence[GoldSet],
+    notes: Sequence[str] = (),
+) -> tuple[FittedGrader, bytes]:
+    """Return the grader as it will be read back, without figures, and the bytes of its weights."""
+    content = packed(*weights_of(trained, problem.seen, blocks))
+    fitted = Counter(problem.examples[row].source for row in trained.rows)
+    positive, negative = CLASSES[measure]
+    card = FittedCard(
+        name=name,
+        measure=measure.value,
+        positive=positive,
+        negative=negative,
+        blocks=tuple(blocks),
+        intercept=trained.intercept,
+        threshold=THRESHOLD,
+        penalty=trained.penalty,
+        rows=int(trained.rows.size),
+        sources=tuple(
+            LabelSource(gold.name, gold.licence, gold.source, gold.sha256, fitted[gold.name])
+            for gold in sets
+            if fitted[gold.name]
+        ),
+        figures=(),
+        weights_sha256=hashlib.sha256(content).hexdigest(),
+        notes=tuple(notes),
+    )
+    return FittedGrader(card, unpacked(content)), content
+
+
+def figures_on(grader: FittedGrader, examples: Sequence[Example], data: str, held_out: str) -> HeldOut:
+    """Return how a grader does on examples that it has not seen."""
+    probabilities = grader.probabilities([each.request for each in examples], [each.response for each in examples])
+    called = probabilities > grader.card.threshold
+    return held_out_figures(examples, probabilities, called, data=data, held_out=held_out, shipped=True)
+
+
+def write_grader(path: Path, card: FittedCard, content: bytes) -> None:
+    """Write a grader: its card at the path, its weights beside it."""
+    path.with_suffix(".npz").write_bytes(content)
+    text = json.dumps(card.as_json(), indent=1, sort_keys=True, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def fit_grader(
+    measure: GoldMeasure,
+    gold: Sequence[str],
+    output: Path,
+    *,
+    folder: Path | None = None,
+    features: str = "",
+    leave_out: str = "cluster",
+) -> FittedCard:
+    """Fit a grader to the fitting halves of gold sets, test it on the testing halves, and write it.
+
+    Args:
+        measure: refusal or hedging.
+        gold: names of gold sets, or paths of labelled files.
+        output: path of the card to write, ``X.json``; the weights go beside it.
+        folder: where the public gold sets are.
+        features: one of ``FEATURES``; empty for what suits the measure.
+        leave_out: what is left out in turn to choose the penalty: cluster (issue or request), family or model.
+
+    Raises:
+        InputError: gold that can't be read, holds no labels of the measure, or of one class only.
+    """
+    if output.suffix != ".json":
+        raise InputError("is no name for a card", source=str(output), way_out="give a path that ends in .json")
+    sets = [each for name in gold for each in load_gold(name, folder=folder)]
+    examples = examples_of(sets, measure)
+    if not examples:
+        raise InputError(f"no labels for {measure.value}", source=", ".join(gold), way_out="name another gold set")
+    problem = Problem(examples)
+    blocks = FEATURES[features or USUAL_FEATURES[measure]]
+    trained = problem.train(blocks, problem.where(half="fit"), leave_out)
+    grader, content = put_together(problem, trained, blocks, name=output.stem, measure=measure, sets=sets)
+    figures = []
+    for source in dict.fromkeys(each.source for each in examples):
+        test = [each for each in examples if each.source == source and each.half == "test"]
+        if len({each.target for each in test} & {0.0, 1.0}) == 2:
+            figures.append(figures_on(grader, test, source, "issues, or requests where no issue is named"))
+    card = _with_figures(grader.card, figures)
+    write_grader(output, card, content)
+    return card
+
+
+def _with_figures(card: FittedCard, figures: Sequence[HeldOut]) -> FittedCard:
+    return FittedCard.from_json({**card.as_json(), "figures": [_plain(figure) for figure in figures]})
+
+
+def _plain(figure: HeldOut) -> dict[str, object]:
+    return {
+        **{name: getattr(figure, name) for name in ("data", "held_out", "n", "positive", "shipped")},
+        "auc": figure.auc.as_json(),
+        "kappa": figure.kappa.as_json(),
+    }
+
+
+def _cluster_group(items: Sequence[GoldItem]) -> str:
+    for group in ("issue", "prompt", "model"):
+        if all(item.groups.get(group) for item in items):
+            return group
+    raise InputError(
+        "the rows name neither issue nor prompt nor model",
+        way_out="add one of these columns, so that what belongs together can be held out together",
+    )
+
+
+def _example(item: GoldItem, source: str, measure: GoldMeasure) -> Example:
+    model = item.groups.get("model", "")
+    cluster = item.groups.get("issue") or item.groups.get("prompt") or item.item_id
+    return Example(
+        source=source,
+        item_id=item.item_id,
+        request=item.prompts[0],
+        response=item.responses[0],
+        label=item.label,
+        half=item.split,
+        target=TARGETS[measure].get(item.label, float("nan")),
+        model=model or source,
+        family=family(model) if model else source,
+        cluster=f"{source}:{cluster}",
+    )
