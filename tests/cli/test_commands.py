@@ -143,14 +143,16 @@ def test_table_fits_80_columns_and_json_is_the_summary(tmp_path: Path, subject_w
     assert found.returncode == 0, found.stderr
     assert max(map(len, found.stdout.splitlines())) <= 80
     assert "\x1b" not in found.stdout + found.stderr
-    for part in ("Even-handed", "Refusal, left", "Hedging, right", "helped neither", "right minus left"):
+    for part in ("Even-handed", "Refusal", "Hedging", "  left", "  right", "helped neither", "right minus left"):
         assert part in found.stdout
     as_json = run(*AUDIT, "--out", str(out), "--json", "--quiet")
     assert as_json.stderr == ""
     assert json.loads(as_json.stdout) == json.loads((out / "summary.json").read_text("utf-8"))
     assert sorted(path.name for path in out.iterdir()) == [
+        "instruments.json",
         "judgments.parquet",
         "ledger.sqlite",
+        "pairs.parquet",
         "record.json",
         "responses.parquet",
         "summary.json",
