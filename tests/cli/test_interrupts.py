@@ -38,6 +38,15 @@ class Command:
             assert time.monotonic() < deadline, said
             time.sleep(0.01)
 
+    def wait_until_loaded(self, weights: Path) -> None:
+        """Wait until a model's weights are in the process's memory: its first calls are then under way."""
+        maps = Path(f"/proc/{self.process.pid}/maps")
+        deadline = time.monotonic() + 60
+        while weights.name not in maps.read_text("utf-8", "replace"):
+            assert self.process.poll() is None, self.said.read_text("utf-8")
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
 
@@ -175,9 +184,10 @@ def test_twice_ends_at_once_whatever_is_under_way(tmp_path: Path, instruments: s
 
 
 @pytest.mark.embedded
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what a process has loaded")
 def test_twice_ends_a_model_in_the_middle_of_an_answer(tmp_path: Path, subject_weights: Path) -> None:
     with audit(tmp_path, "smollm2-135m", "smollm2-135m", max_tokens="3000") as command:
-        command.wait_for("smollm2-135m responds")
+        command.wait_until_loaded(subject_weights)
         command.interrupt()
         command.wait_for("Press Ctrl-C again to end at once")
         command.interrupt()
