@@ -6,6 +6,9 @@ from evenhand.execution.ledger import Entry, Ledger, Paid
 from evenhand.instruments import Request
 from evenhand.readings import Reply
 
+_TOGETHER = 0.003
+"""Seconds that a reply waits for others to be committed with it: a commit costs as much for one as for ten."""
+
 
 class Keeper:
     """Commits what comes back; a reply counts only once its commit is done."""
@@ -20,7 +23,7 @@ class Keeper:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Entry] = loop.create_future()
         if not self._waiting:
-            loop.call_soon(self._commit)
+            loop.call_later(_TOGETHER, self._commit)
         self._waiting.append((Paid(key, self._model, request, reply, tries), done))
         return await done
 
