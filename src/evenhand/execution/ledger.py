@@ -273,7 +273,7 @@ def _now() -> str:
 
 def _dump(value: Request | Reply) -> str:
     try:
-        dumped = orjson.dumps(value)
+        dumped = orjson.dumps(value.as_json())  # Faster than to let it read the fields itself.
     except TypeError:  # A lone surrogate, which a model may write and UTF-8 can't hold.
         dumped = b"null"
     # An infinite logarithm becomes null, too; neither requests nor replies have anything that is None.

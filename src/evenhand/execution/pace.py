@@ -46,6 +46,7 @@ class Pace:
         self._troubled = 0.0
         self._requests = _Bucket(limits.requests_per_minute, clock) if limits.requests_per_minute else None
         self._tokens = _Bucket(limits.tokens_per_minute, clock) if limits.tokens_per_minute else None
+        self._free = self._requests is None and self._tokens is None
 
     @property
     def counts_tokens(self) -> bool:
@@ -54,6 +55,11 @@ class Pace:
 
     async def begin(self, tokens: int = 0) -> float:
         """Return once a call of so many tokens may be made, with the time at which it begins."""
+        if self._free and not self._gate.locked() and self.under_way < int(self.room):
+            now = self._clock()
+            if now >= self._not_before:  # Nothing to wait for, and nobody who was here before.
+                self.under_way += 1
+                return now
         async with self._gate:
             while self.under_way >= int(self.room):
                 self._freed.clear()

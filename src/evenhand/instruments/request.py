@@ -1,7 +1,6 @@
 """What is sent to a model."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _text
 from typing import Any, Literal, TypeAlias
@@ -62,5 +61,5 @@ class Request:
         return (
             f'[{_text(model_identity)}, {{"max_tokens": {self.max_tokens}, "messages": [{turns}],'
             f' "prompt": {_text(self.prompt)}, "seed": {self.seed}, "stop": [{stop}],'
-            f' "temperature": {json.dumps(self.temperature)}, "top_logprobs": {self.top_logprobs}}}]'
+            f' "temperature": {self.temperature!r}, "top_logprobs": {self.top_logprobs}}}]'
         )

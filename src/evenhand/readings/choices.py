@@ -26,6 +26,7 @@ MINIMUM_CAPTURED = 0.05
 """Below this share of the model's probability on valid answers, a reply is ``unparseable``: dividing by so
 little would report the shape of the noise."""
 
+_MOST_TOKENS = 100_000
 _BEFORE = "([{<*_\"'`#“‘:"
 _AFTER = ")]}>*_\"'`.,:;”’!\n"
 _CUE = re.compile(r"(final\s+)?(answer|option|choice|verdict|rating)(\s+is)?", re.IGNORECASE)
@@ -82,9 +83,9 @@ def _walk(
     """Return the mass of each label along the openings, and whether the reply itself gave an option there."""
     mass = dict.fromkeys(labels, 0.0)
     reach = 1.0
-    opened = announced
+    options = _options(labels, announced)
     for index, position in enumerate(positions):
-        own = _option_of(position.token, labels, opened)
+        own = options[position.token]
         if own and not announced:
             rest = "".join([later.token for later in positions[index + 1 :]])
             own = None if _goes_on(position.token, own, rest) else own
@@ -93,7 +94,7 @@ def _walk(
             if text == position.token:
                 listed, label = True, own
             else:
-                label = _option_of(text, labels, opened)
+                label = options[text]
             if label:
                 mass[label] += reach * math.exp(logprob)
         if own and not listed:
@@ -101,7 +102,7 @@ def _walk(
         if own or not is_opening(position.token):
             return mass, own is not None
         reach *= math.exp(position.logprob)
-        opened = True
+        options = _options(labels, True)
     return mass, False
 
 
@@ -138,7 +139,24 @@ def option_of(token: str, labels: Sequence[str], *, after_opening: bool = False)
     return _option_of(token, tuple(labels), after_opening)
 
 
-@lru_cache(maxsize=100_000)  # The same few thousand tokens come up at every position of every reply.
+class _Options(dict[str, str | None]):
+    """The option that each token gives: the same few thousand tokens come up at every position of every reply."""
+
+    def __init__(self, labels: tuple[str, ...], after_opening: bool) -> None:
+        self._labels, self._after_opening = labels, after_opening
+
+    def __missing__(self, token: str) -> str | None:
+        if len(self) >= _MOST_TOKENS:
+            self.clear()
+        self[token] = label = _option_of(token, self._labels, self._after_opening)
+        return label
+
+
+@lru_cache(maxsize=100)
+def _options(labels: tuple[str, ...], after_opening: bool) -> _Options:
+    return _Options(labels, after_opening)
+
+
 def _option_of(token: str, labels: tuple[str, ...], after_opening: bool) -> str | None:
     text = _plain(token)
     core = text.lstrip(_BEFORE)
