@@ -12,15 +12,18 @@ from bench.loopback import Loopback, loopback
 
 _LATENCY_MS = 50.0
 _FLIGHTS = (64, 256)
-_ROUNDS = 3
+_ROUNDS, _ROUNDS_BESIDE = 9, 3
+"""Of the clients that the targets are about, and of those that stand beside them."""
 _CALLS = {
-    "evenhand": 5000,
     "bare aiohttp": 5000,
+    "evenhand": 5000,
     "openai SDK": 1500,
     "inspect-ai": 1000,
     "evenhand through inspect": 1000,
 }
 """Calls a round: fewer where each takes long."""
+_COMPARED = ("bare aiohttp", "evenhand", "openai SDK")
+"""Evenhand stands between the two that it is compared with, so that the three of a round are measured close by."""
 _NEEDS = {
     "openai SDK": ("openai",),
     "inspect-ai": ("openai", "inspect_ai"),
@@ -47,18 +50,27 @@ class _Measured:
 
 
 def run() -> Iterator[str]:
-    """Measure at 64 and at 256 in flight: three rounds, in each of which the clients take turns."""
+    """Measure at 64 and at 256 in flight: rounds in each of which the clients take turns."""
     clients = [name for name in _CALLS if all(map(_is_there, _NEEDS.get(name, ())))]
     missing = [name for name in _CALLS if name not in clients]
     if missing:
         yield f"not installed, so not compared: {', '.join(missing)}"
     with loopback(_LATENCY_MS) as server:
         for flight in _FLIGHTS:
-            rounds = [{name: _measure(name, server, flight) for name in clients} for _ in range(_ROUNDS)]
-            yield f"endpoint of {_LATENCY_MS:.0f} ms, {flight} in flight, median of {_ROUNDS} rounds [lowest, highest]"
+            compared, beside = ([name for name in clients if (name in _COMPARED) is one] for one in (True, False))
+            found = _rounds(compared, _ROUNDS, server, flight) | _rounds(beside, _ROUNDS_BESIDE, server, flight)
+            yield (
+                f"endpoint of {_LATENCY_MS:.0f} ms, {flight} in flight, median of {_ROUNDS} rounds"
+                f" (through Inspect {_ROUNDS_BESIDE}) [lowest, highest]"
+            )
             for name in clients:
-                yield _line(name, [one[name] for one in rounds])
-            yield from _targets({name: [one[name].processor_ms for one in rounds] for name in clients})
+                yield _line(name, found[name])
+            yield from _targets({name: [one.processor_ms for one in found[name]] for name in compared})
+
+
+def _rounds(clients: list[str], count: int, server: Loopback, flight: int) -> dict[str, list[_Measured]]:
+    rounds = [{name: _measure(name, server, flight) for name in clients} for _ in range(count)]
+    return {name: [one[name] for one in rounds] for name in clients}
 
 
 def _line(name: str, rounds: list[_Measured]) -> str:
