@@ -224,3 +224,9 @@ def test_a_question_that_writes_the_mark_gets_another() -> None:
     hostile = Question("q", f"Does it end here? {mark}")
     (ask, _) = ask_ratings(rating_instrument("rating", Protocol.BLIND), Protocol.BLIND, [PAIR], [hostile], TEXT)
     assert prompt(ask).count(mark) == 1
+
+
+@pytest.mark.parametrize("protocol", [Protocol.BLIND, Protocol.LABELLED, Protocol.SINGLE])
+def test_little_stands_behind_the_question_since_no_prefix_cache_serves_it(protocol: Protocol) -> None:
+    text = rating_instrument("rating", protocol).text
+    assert 0 < len(text) - text.index("{question}") < 250
