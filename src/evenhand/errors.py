@@ -1,8 +1,12 @@
-"""The error that a user may see: what is wrong, where, and the way out."""
+"""The errors that a user may see: what is wrong, where, and the way out."""
 
 
 class EvenhandError(Exception):
     """Base of every error that is meant for the user; its message is complete without a traceback."""
+
+
+class StoppedError(EvenhandError):
+    """A run was asked to stop; every reply that came back is in the ledger."""
 
 
 class InputError(EvenhandError):

@@ -14,7 +14,7 @@ from evenhand.pairs.gold.item import GoldMeasure
 from evenhand.readings import Reply
 from evenhand.studies.audit import audit
 from evenhand.studies.audit.saved_run import read_saved_run
-from evenhand.studies.label_run import LabelPlan, guarded, read_labels, write_label_sheet
+from evenhand.studies.label_run import LabelPlan, read_labels, write_label_sheet
 from label_sheets import by_text, fill, sheet
 
 SIDES = [("left", "right"), ("right", "left")] * 10
@@ -121,12 +121,25 @@ def test_a_number_that_can_not_be_drawn(run: Path, n: int) -> None:
         write_label_sheet(LabelPlan(run, n))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_cell_is_a_formula(text: str) -> None:
-    cell = guarded(text)
-    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
-    cell.encode("utf-8")
-    assert "\x00" not in cell
+def test_texts_that_excel_would_cut_are_told(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    """The surrogate pairs of UTF-16 count twice, as Excel counts them."""
+    long = {"left": "x" * 32_768, "right": "\U0001f600" * 16_384}
+
+    def answer(request: Request) -> Reply:
+        side = request.messages[-1].content.split()[-1]
+        number = int("".join(c for c in request.messages[-1].content if c.isdigit()))
+        text = long[side] if number < 2 else "x" * 32_767
+        return Reply(text, "stop", "m", completion_tokens=3)
+
+    models["subject"] = scripted(answer, "subject")
+    audit(plan(tmp_path, pairs_file(tmp_path, SIDES)))
+    told: list[str] = []
+    path = write_label_sheet(LabelPlan(tmp_path / "run", 40), told.append)
+    rows = [number for number, row in enumerate(sheet(path), 2) if row["response"] != "x" * 32_767]
+    assert len(rows) == 4
+    (warning,) = told
+    assert f"4 of the 40 rows ({', '.join(map(str, rows))}) hold a text of more than 32,767 characters" in warning
+    write_label_sheet(LabelPlan(tmp_path / "run", 1, out=tmp_path / "quiet.csv"))
 
 
 def test_hostile_responses_go_out_and_come_back(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:

@@ -16,7 +16,7 @@ from evenhand.studies import score as score_study
 from evenhand.studies.fit import fit
 from evenhand.studies.rate import RatePlan, rate
 from evenhand.studies.rate import run as rate_run
-from evenhand.studies.score import ScorePlan, read_spec, score
+from evenhand.studies.score import ScorePlan, forecast_score, read_spec, score
 
 
 def shown(text: str, mark: str) -> str:
@@ -104,6 +104,14 @@ def test_nothing_is_asked_twice(tmp_path: Path, spec: Path) -> None:
     assert (first.calls, again.calls) == (2 * asked, 0)
     assert first.table.equals(again.table)
     assert first.table["score"][0] == first.table["score"][2]
+
+
+def test_a_dry_run_says_what_the_run_then_takes_and_writes_nothing(tmp_path: Path, spec: Path) -> None:
+    plan = ScorePlan(spec, outputs(tmp_path, "* a", "*** a", "* a"), tmp_path / "scored")
+    before = forecast_score(plan)
+    assert not plan.out.exists()
+    assert score(plan).calls == before.calls > 0
+    assert forecast_score(plan).calls == 0
 
 
 def test_what_could_not_be_rated_is_counted_and_takes_the_mean(tmp_path: Path, spec: Path) -> None:

@@ -15,7 +15,13 @@ from evenhand.models import Model, ModelRole, TransportError
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import Reply
 from evenhand.studies import suggest_questions as study
-from evenhand.studies.suggest_questions import Suggestions, SuggestPlan, draw_shown, suggest_questions
+from evenhand.studies.suggest_questions import (
+    Suggestions,
+    SuggestPlan,
+    draw_shown,
+    forecast_suggestions,
+    suggest_questions,
+)
 
 KNOWN = [Question("polite", "Is the output polite?"), Question("lists", "Does the output use bulleted lists?")]
 
@@ -70,6 +76,18 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[
 
 
 Run = Callable[..., tuple[Suggestions, ScriptedModel]]
+
+
+def test_a_dry_run_says_what_the_run_then_takes_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+    def forecast() -> int:
+        return forecast_suggestions(make_pairs(20), KNOWN, SuggestPlan(model="m", out=tmp_path / "run")).calls
+
+    found, model = run(says("Does the output rhyme?"), out=tmp_path / "other")
+    before = forecast()
+    assert len(model.asked) == found.calls == before
+    assert not (tmp_path / "run").exists()
+    run(says("Does the output rhyme?"))
+    assert (before, forecast()) == (4, 0)
 
 
 def test_near_duplicates_are_dropped_and_listed(run: Run, tmp_path: Path) -> None:

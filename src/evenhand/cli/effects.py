@@ -1,12 +1,12 @@
 """``evenhand effects``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from evenhand.cli.json_output import print_json
 from evenhand.report.effects_table import effects_table
 from evenhand.studies.effects import effects
 
@@ -40,6 +40,6 @@ def effects_command(run: Path, as_json: bool, **options: Any) -> None:  # noqa: 
     """
     summary = effects(run, **options)
     if as_json:
-        click.echo(json.dumps(summary.as_json(), indent=2, sort_keys=True, ensure_ascii=False))
+        print_json(summary.as_json())
     else:
         Console(highlight=False).print(effects_table(summary))

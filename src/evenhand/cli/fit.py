@@ -1,12 +1,12 @@
 """``evenhand fit``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from evenhand.cli.json_output import print_json
 from evenhand.report.fit_table import fit_table
 from evenhand.report.spec_exports import EXPORTS, export_spec
 from evenhand.studies.fit import fit, write_export
@@ -49,12 +49,14 @@ def fit_command(run: Path, as_json: bool, shape: str | None, export_to: Path | N
     """
     if export_to is not None and shape is None:
         raise click.UsageError("--export-to needs --export: say in which shape.")
+    if as_json and shape is not None and export_to is None:
+        raise click.UsageError("--json and --export both print: give --export-to for the export.")
     spec = fit(run, **options)
     export = export_spec(spec, shape) if shape else None
     if export is not None and export_to is None:
         click.echo(export.text, nl=False)
     elif as_json:
-        click.echo(json.dumps(spec.as_json(), indent=2, sort_keys=True, ensure_ascii=False))
+        print_json(spec.as_json())
     else:
         Console(highlight=False).print(fit_table(spec))
     if export is not None:

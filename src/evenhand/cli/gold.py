@@ -1,9 +1,15 @@
 """``evenhand gold``."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from evenhand.cli.completion import gold_names
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.cli.watching import watching, watching_options
 from evenhand.pairs.gold import PUBLIC_SETS
 from evenhand.studies.gold import fetch_gold, gold_entries
@@ -15,15 +21,24 @@ def gold_command() -> None:
 
 
 @gold_command.command("list")
-def list_command() -> None:
+@json_option
+def list_command(as_json: bool) -> None:
     """List the gold sets by name, with licence and source, and say which can be read now."""
+    if as_json:
+        print_json([asdict(entry) for entry in gold_entries()])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("here", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
     for entry in gold_entries():
-        click.echo(f"{entry.name:<12} {'at hand' if entry.at_hand else 'not fetched':<12} {entry.title}")
-        click.echo(f"{'':<25} {entry.licence}, {entry.source}")
+        here = "at hand" if entry.at_hand else "not fetched"
+        table.add_row(entry.name, here, Text(f"{entry.title}\n{entry.licence}, {entry.source}"))
+    Console(highlight=False).print(table)
 
 
 @gold_command.command("fetch")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=gold_names)
 @click.option(
     "--from",
     "folder",
@@ -31,8 +46,9 @@ def list_command() -> None:
     metavar="FOLDER",
     help="Take the files from a folder instead of the network.",
 )
+@json_option
 @watching_options
-def fetch_command(name: str, folder: Path | None, quiet: bool, log: Path | None) -> None:
+def fetch_command(name: str, folder: Path | None, as_json: bool, quiet: bool, log: Path | None) -> None:
     """Bring the files of the gold set NAME into the cache and check their SHA-256.
 
     They come from the repository of their authors at one commit, under the authors' licence, and the authors are to
@@ -43,5 +59,8 @@ def fetch_command(name: str, folder: Path | None, quiet: bool, log: Path | None)
         click.echo(f"{known.source}, licence {known.licence}.\nCite: {known.cite}.", err=True)
     with watching(quiet=quiet, log=log) as watch:
         paths = fetch_gold(name, folder, watch)
+    if as_json:
+        print_json({"name": name, "files": [str(path) for path in paths]})
+        return
     for path in paths:
         click.echo(str(path))

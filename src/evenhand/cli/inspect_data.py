@@ -1,12 +1,12 @@
 """``evenhand inspect-data``."""
 
-import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
 
+from evenhand.cli.json_output import print_json
 from evenhand.pairs.preference_audit import DEFAULT_MAX_CHARACTERS
 from evenhand.pairs.preferences import FORMATS, Columns
 from evenhand.report.data_audit_table import data_audit_table
@@ -68,6 +68,6 @@ def inspect_data_command(file: str, as_json: bool, **options: Any) -> None:  # n
     columns = columns_of_options(options)
     audit = inspect_data(file, columns=columns, **options)
     if as_json:
-        click.echo(json.dumps(audit.as_json(), indent=2, ensure_ascii=False))
+        print_json(audit.as_json())
     else:
         Console(highlight=False).print(data_audit_table(audit))

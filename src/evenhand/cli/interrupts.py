@@ -2,11 +2,10 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-
-from evenhand.execution import drain_running
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -26,7 +25,9 @@ def interrupts_drain() -> Iterator[None]:
             with suppress(OSError):
                 os.write(2, b"\nEnded at once. Every reply that was kept stays; the same command goes on from here.\n")
             os._exit(INTERRUPTED)
-        if not drain_running():
+        # Only what was loaded can be running, and not every command has runs.
+        draining = sys.modules.get("evenhand.execution.draining")
+        if draining is None or not draining.drain_running():
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, handle)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.pairs.gold.item import LABELS, GoldMeasure
 from evenhand.studies.label_run import LabelPlan, write_label_sheet
 
@@ -23,14 +24,19 @@ from evenhand.studies.label_run import LabelPlan, write_label_sheet
 )
 @click.option("--annotators", type=int, default=2, show_default=True, metavar="N", help="Columns for so many people.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The sheet (default: labels.csv in RUN).")
-def label_command(**options: Any) -> None:  # noqa: ANN401  (what click hands over)
+@json_option
+def label_command(as_json: bool, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
     """Draw a random part of RUN for people to label.
 
     Writes a CSV sheet with requests and responses: no model's name, no verdict of a grader, no side. Fill in the empty
     columns and save it as CSV; `evenhand summarize RUN --labels FILE` then corrects the figures of RUN by it.
     """
     plan = LabelPlan(**options)
-    path = write_label_sheet(plan)
+    warnings = Console(stderr=True, highlight=False, soft_wrap=True)
+    path = write_label_sheet(plan, lambda text: warnings.print(text, markup=False, style="yellow"))
+    if as_json:
+        print_json({"path": str(path), "run": str(plan.run), "unit": plan.unit, "n": plan.n, "seed": plan.seed})
+        return
     console = Console(highlight=False)
     console.print(f"{plan.n} {plan.unit} are in {path}.", markup=False)
     if plan.unit == "pairs":

@@ -1,12 +1,13 @@
 """``evenhand models``."""
 
-import json
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from evenhand.cli.completion import embedded_names
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.cli.watching import watching, watching_options
 from evenhand.errors import InputError
 from evenhand.models import EMBEDDED_MODELS, EmbeddedModelEntry, weights_path
@@ -19,7 +20,7 @@ def models_command() -> None:
 
 
 @models_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def list_command(as_json: bool) -> None:
     """List the embedded models. Any other GGUF file is gguf:PATH."""
     if as_json:
@@ -35,7 +36,7 @@ def list_command(as_json: bool) -> None:
             }
             for entry in EMBEDDED_MODELS.values()
         ]
-        click.echo(json.dumps(rows, indent=2))
+        print_json(rows)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for header in ("name", "MB", "licence", "here", "good for"):
@@ -52,23 +53,32 @@ def list_command(as_json: bool) -> None:
 
 
 @models_command.command("fetch")
-@click.argument("name")
+@click.argument("name", shell_complete=embedded_names)
+@json_option
 @watching_options
-def fetch_command(name: str, quiet: bool, log: Path | None) -> None:
+def fetch_command(name: str, as_json: bool, quiet: bool, log: Path | None) -> None:
     """Fetch the weights of NAME into the cache, from the first source that serves them, and check their hash."""
     with watching(quiet=quiet, log=log) as watch:
         path = weights_path(_entry(name), watch)
-    click.echo(str(path))
+    _tell(path, name, as_json=as_json)
 
 
 @models_command.command("path")
-@click.argument("name")
-def path_command(name: str) -> None:
+@click.argument("name", shell_complete=embedded_names)
+@json_option
+def path_command(name: str, as_json: bool) -> None:
     """Print where the weights of NAME are, if they were fetched."""
     entry = _entry(name)
     if not is_here(entry):
         raise InputError(f"{name} was not fetched", way_out=f"run `evenhand models fetch {name}`")
-    click.echo(str(weights_path(entry)))
+    _tell(weights_path(entry), name, as_json=as_json)
+
+
+def _tell(path: Path, name: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"name": name, "path": str(path), "sha256": _entry(name).sha256})
+    else:
+        click.echo(str(path))
 
 
 def _entry(name: str) -> EmbeddedModelEntry:

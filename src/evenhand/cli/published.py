@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.published import CITE, COMMIT, LICENCE, REPOSITORY, fetch_published
 
@@ -21,8 +22,9 @@ def published_command() -> None:
     metavar="FOLDER",
     help="Take the files from a folder instead of the network.",
 )
+@json_option
 @watching_options
-def fetch_command(folder: Path | None, quiet: bool, log: Path | None) -> None:
+def fetch_command(folder: Path | None, as_json: bool, quiet: bool, log: Path | None) -> None:
     """Bring eval_set.csv and prompts.py into the cache and check their SHA-256.
 
     After it `--pairs published` and `--instruments published` work. The files come from the publication's
@@ -31,5 +33,8 @@ def fetch_command(folder: Path | None, quiet: bool, log: Path | None) -> None:
     click.echo(f"{REPOSITORY} at {COMMIT}, licence {LICENCE}.\n{CITE}", err=True)
     with watching(quiet=quiet, log=log) as watch:
         files = fetch_published(folder, watch)
+    if as_json:
+        print_json({"files": {file.name: str(file.path) for file in files}, "licence": LICENCE, "cite": CITE})
+        return
     for file in files:
         click.echo(str(file.path))

@@ -1,6 +1,5 @@
 """``evenhand questions``."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from evenhand.cli.audit_output import show_forecast
+from evenhand.cli.completion import model_names, question_sets
 from evenhand.cli.inspect_data import columns_of_options, reading_options
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.cli.options import models_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.instruments.near_duplicates import near_duplicates
 from evenhand.instruments.questions import BUILTIN_QUESTIONS, Question, builtin_tags, questions_as_toml, read_questions
 from evenhand.pairs.preferences import collected
 from evenhand.studies.preference_source import open_preferences, source_record
-from evenhand.studies.suggest_questions import QUESTIONS_FILE, Suggestions, SuggestPlan, suggest_questions
+from evenhand.studies.suggest_questions import (
+    QUESTIONS_FILE,
+    Suggestions,
+    SuggestPlan,
+    forecast_suggestions,
+    suggest_questions,
+)
 
 _HELD_BACK = 10
 """How many lines of a kind are printed; suggestions.json has them all."""
@@ -29,17 +37,23 @@ def questions_command() -> None:
 
 
 @questions_command.command("list")
-def list_command() -> None:
+@json_option
+def list_command(as_json: bool) -> None:
     """List the built-in questions by tag. `builtin` is all of them, `builtin:TAG,TAG` those with any of the tags."""
+    if as_json:
+        print_json(
+            {"name": BUILTIN_QUESTIONS, "questions": len(read_questions(BUILTIN_QUESTIONS)), "tags": builtin_tags()}
+        )
+        return
     click.echo(f"{BUILTIN_QUESTIONS:<28} {len(read_questions(BUILTIN_QUESTIONS)):>3} questions")
     for tag, count in builtin_tags().items():
         click.echo(f"{f'{BUILTIN_QUESTIONS}:{tag}':<28} {count:>3}")
 
 
 @questions_command.command("show")
-@click.argument("questions", default=BUILTIN_QUESTIONS)
+@click.argument("questions", default=BUILTIN_QUESTIONS, shell_complete=question_sets)
 @click.option("--toml", "as_toml", is_flag=True, help="Print a TOML file, to edit and to give to --questions.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
     """Show QUESTIONS (default: builtin) and say which ask nearly the same.
 
@@ -52,7 +66,7 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
     if as_toml:
         click.echo(questions_as_toml(found), nl=False)
     elif as_json:
-        click.echo(json.dumps([question.as_json() for question in found], indent=2, ensure_ascii=False))
+        print_json([question.as_json() for question in found])
     else:
         _show(found)
     for alike in near_duplicates([question.text for question in found]):
@@ -64,7 +78,13 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
 
 @questions_command.command("suggest")
 @click.argument("pairs")
-@click.option("--model", required=True, metavar="MODEL", help="The model to ask; see `evenhand models list`.")
+@click.option(
+    "--model",
+    required=True,
+    metavar="MODEL",
+    shell_complete=model_names,
+    help="The model to ask; see `evenhand models list`.",
+)
 @click.option("--number", type=int, default=12, show_default=True, metavar="N", help="How many questions are wanted.")
 @click.option("--sample", type=int, default=20, show_default=True, metavar="N", help="How many pairs the model sees.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample, the order and the model.")
@@ -74,16 +94,22 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
     default=BUILTIN_QUESTIONS,
     show_default=True,
     metavar="Q",
+    shell_complete=question_sets,
     help="Questions that need not be suggested again: builtin, builtin:TAG,TAG, or the path of a file.",
 )
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="Of the model's sampling.")
 @click.option("--max-tokens", type=int, default=1024, show_default=True, help="Longest reply, in tokens.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@click.option("--dry-run", is_flag=True, help="Say what it would take (calls, tokens, cost, hours), and stop.")
 @models_option
+@json_option
 @watching_options
 def suggest_command(
     pairs: str,
     known: str,
+    *,
+    dry_run: bool,
+    as_json: bool,
     quiet: bool,
     log: Path | None,
     **options: Any,  # noqa: ANN401  (what click hands over)
@@ -107,15 +133,21 @@ def suggest_command(
     source = source_record(pairs, found.format)
     with watching(quiet=quiet, log=log) as watch:
         watch.say(f"{pairs}: {len(found.pairs)} preference pairs, read as {found.format}")
+        if dry_run:
+            show_forecast([forecast_suggestions(found.pairs, known_questions, plan, watch)], as_json=as_json)
+            return
         suggestions = suggest_questions(found.pairs, known_questions, plan, watch, source)
-    _show(suggestions.questions)
+    if as_json:
+        print_json(suggestions.as_json() | {"out": str(plan.out / QUESTIONS_FILE)})
+    else:
+        _show(suggestions.questions)
     _tell(suggestions, plan.out)
 
 
 def _show(questions: Sequence[Question]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("id", "better", "tags", "question"):
-        table.add_column(header, overflow="fold")
+    for header, width in (("id", 22), ("better", None), ("tags", 12), ("question", None)):
+        table.add_column(header, overflow="fold", max_width=width)
     for question in questions:
         table.add_row(*map(escape, (question.id, question.direction or "-", ", ".join(question.tags), question.text)))
     Console(highlight=False).print(table)

@@ -1,36 +1,71 @@
 """The command ``evenhand`` and how it ends."""
 
+import importlib
 import sys
+from collections.abc import Mapping
 
 import click
-from rich.console import Console
+from click.shell_completion import CompletionItem
 
 import evenhand
-from evenhand.cli.audit import audit_command
-from evenhand.cli.compare import compare_command
-from evenhand.cli.demo import demo_command
-from evenhand.cli.effects import effects_command
-from evenhand.cli.fit import fit_command
-from evenhand.cli.fit_grader import fit_grader_command
-from evenhand.cli.gold import gold_command
-from evenhand.cli.inspect_data import inspect_data_command
-from evenhand.cli.instruments import instruments_command
 from evenhand.cli.interrupts import INTERRUPTED, interrupts_drain
-from evenhand.cli.label import label_command
-from evenhand.cli.models import models_command
-from evenhand.cli.published import published_command
-from evenhand.cli.questions import questions_command
-from evenhand.cli.rate import rate_command
-from evenhand.cli.regrade import regrade_command
-from evenhand.cli.score import score_command
-from evenhand.cli.summarize import summarize_command
-from evenhand.cli.validate import validate_command
-from evenhand.cli.verify import verify_command
-from evenhand.errors import EvenhandError
-from evenhand.execution import StoppedError
+from evenhand.errors import EvenhandError, StoppedError
+
+COMMANDS: Mapping[str, str] = {
+    "audit": "Does a model treat opposing sides alike?",
+    "batch": "A run by way of a provider's batch files, at half the price.",
+    "compare": "Are two subjects, or two system prompts, different?",
+    "demo": "Audit a small model with the best grader that comes along, on this machine alone.",
+    "effects": "Which questions tell the chosen output from the rejected one?",
+    "fit": "Which questions, with which weights, predict the preference?",
+    "fit-grader": "Fit a grader of MEASURE to labels: no model is needed to use it.",
+    "gold": "Labelled data that graders are validated on: list the sets that have a name, bring the public ones here.",
+    "inspect-data": "What is in preference data, and what is wrong with them?",
+    "instruments": "What graders are asked.",
+    "label": "Draw a random part of RUN for people to label.",
+    "models": "The embedded models: list them, fetch their weights, tell where they are.",
+    "published": "The publication's own paired prompts and grader prompts.",
+    "questions": "What is asked about outputs: list the built-in questions, show a set, let a model suggest new ones.",
+    "rate": "To what extent does each question hold of the chosen and of the rejected output?",
+    "regrade": "Put the responses of RUN to other graders, or to the same with other instruments.",
+    "report": "Make one page of RUN: figures, charts, every pair to be read, and how to repeat it.",
+    "score": "Score new outputs with the scoring spec of `evenhand fit`.",
+    "summarize": "Work the figures of RUN out anew, with another threshold or another statistic; no model is called.",
+    "validate": "How does a grader agree with people?",
+    "verify": "Does the summary of RUN follow from its ledger?",
+}
+"""What each command is for. One that is called ``fit-grader`` is ``fit_grader_command`` in ``cli/fit_grader.py``, which
+is loaded when it is called: help and completion need this table alone."""
 
 
-@click.group(context_settings={"max_content_width": 100})
+class _LoadedWhenCalled(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"evenhand.cli.{name}"), f"{name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, click.Command(name, help=text).get_short_help_str(limit)) for name, text in _sorted_commands()]
+            )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name, help=text) for name, text in _sorted_commands() if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _sorted_commands() -> list[tuple[str, str]]:
+    return sorted(COMMANDS.items())
+
+
+@click.group(cls=_LoadedWhenCalled, context_settings={"max_content_width": 100})
 @click.version_option(evenhand.__version__, prog_name="evenhand")
 def evenhand_command() -> None:
     """Measure whether a language model treats opposing sides alike, and what preference data reward.
@@ -40,33 +75,8 @@ def evenhand_command() -> None:
     """
 
 
-for _command in (
-    audit_command,
-    compare_command,
-    demo_command,
-    effects_command,
-    fit_command,
-    fit_grader_command,
-    gold_command,
-    inspect_data_command,
-    instruments_command,
-    label_command,
-    models_command,
-    published_command,
-    questions_command,
-    rate_command,
-    regrade_command,
-    score_command,
-    summarize_command,
-    validate_command,
-    verify_command,
-):
-    evenhand_command.add_command(_command)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that is meant for the user ends it with one message and exit code 1."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         with interrupts_drain():
             code = evenhand_command.main(arguments, prog_name="evenhand", standalone_mode=False)
@@ -74,9 +84,15 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort, StoppedError):
-        console.print("Stopped. Every reply that came back is kept; the same command goes on from here.")
+        _say("Stopped. Every reply that came back is kept; the same command goes on from here.")
         sys.exit(INTERRUPTED)
     except EvenhandError as error:
-        console.print(f"Error: {error}", style="bold red", markup=False)
+        _say(f"Error: {error}", style="bold red")
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(text: str, style: str | None = None) -> None:
+    from rich.console import Console  # noqa: PLC0415  (help and completion go without)
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, style=style, markup=False)

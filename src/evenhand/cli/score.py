@@ -8,9 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.cli.options import max_cost_option, models_option
+from evenhand.cli.audit_output import show_forecast
+from evenhand.cli.completion import model_names, rating_instruments
+from evenhand.cli.options import cost_options
 from evenhand.cli.watching import watching, watching_options
-from evenhand.studies.score import ScorePlan, score
+from evenhand.studies.score import ScorePlan, forecast_score, score
 
 _SHOWN = 20
 
@@ -18,10 +20,16 @@ _SHOWN = 20
 @click.command("score")
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--grader", metavar="MODEL", help="The model that rates (default: the one the spec was fitted to).")
+@click.option(
+    "--grader",
+    metavar="MODEL",
+    shell_complete=model_names,
+    help="The model that rates (default: the one the spec was fitted to).",
+)
 @click.option(
     "--instrument",
     metavar="NAME",
+    shell_complete=rating_instruments,
     help="rating or compact (default: the one the spec was fitted to).",
 )
 @click.option("--input", "input_column", metavar="COLUMN", help="Column of the inputs (default: told from its name).")
@@ -29,11 +37,15 @@ _SHOWN = 20
     "--output", "output_column", metavar="COLUMN", help="Column of the outputs (default: told from its name)."
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON line an output instead of the table.")
-@max_cost_option
-@models_option
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print a JSON line an output instead of the table; with --dry-run, one JSON value.",
+)
+@cost_options
 @watching_options
-def score_command(as_json: bool, quiet: bool, log: Path | None, **options: object) -> None:
+def score_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **options: object) -> None:
     """Score new outputs with the scoring spec of `evenhand fit`.
 
     SPEC is a spec.json or the run folder it is in; FILE holds an input and an output a row (JSONL, JSON, CSV or
@@ -42,6 +54,9 @@ def score_command(as_json: bool, quiet: bool, log: Path | None, **options: objec
     """
     plan = ScorePlan(**options)  # type: ignore[arg-type]
     with watching(quiet=quiet, log=log) as watch:
+        if dry_run:
+            show_forecast([forecast_score(plan, watch)], as_json=as_json)
+            return
         result = score(plan, watch)
     if as_json:
         for row in result.table.iter_rows(named=True):

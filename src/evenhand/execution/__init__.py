@@ -1,8 +1,9 @@
 """How requests are carried out: the ledger, the runner and the run folder."""
 
+from evenhand.errors import StoppedError
 from evenhand.execution.answered import Answered
 from evenhand.execution.budget import Budget, BudgetSpentError
-from evenhand.execution.draining import StoppedError, drain_running
+from evenhand.execution.draining import drain_running
 from evenhand.execution.ledger import Ledger, LedgerError
 from evenhand.execution.retries import Patience
 from evenhand.execution.run_folder import RunFolder, storable

@@ -4,11 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from evenhand.errors import EvenhandError
-
-
-class StoppedError(EvenhandError):
-    """A run was asked to stop; every reply that came back is in the ledger."""
+from evenhand.errors import StoppedError
 
 
 class Stop:

@@ -69,7 +69,7 @@ def forecast_notes(forecast: Forecast) -> Iterator[str]:
     """Yield what the figures rest on."""
     called = [stage for stage in forecast.stages if stage.calls]
     if not called:
-        yield "every reply is in the ledger: a run calls no model"
+        yield f"{'every reply is in the ledger' if forecast.stages else 'no model is asked'}: a run calls no model"
         return
     thinking = any(stage.thinking for stage in called)
     for model in forecast.unpriced:

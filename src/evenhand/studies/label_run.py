@@ -3,18 +3,17 @@
 import csv
 import hashlib
 import io
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from evenhand.errors import InputError
-from evenhand.execution import storable
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.gold.item import LABELS, PAIR_MEASURES, GoldMeasure
 from evenhand.pairs.paired_prompt import Letter
 from evenhand.pairs.text_file import read_text_file
+from evenhand.report.exports.spreadsheet_cells import MOST_CHARACTERS, characters, guarded
 from evenhand.studies.audit.saved_run import SavedRun, read_saved_run
 
 LabelUnit: TypeAlias = Literal["responses", "pairs"]
@@ -27,10 +26,9 @@ _MEASURES: Mapping[LabelUnit, tuple[GoldMeasure, ...]] = {
 }
 _PAIR_LABELS = ("1", "2", "both", "neither")
 """Of a pair as it stands in the sheet: which request was helped (better), or that both or neither were."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DELIMITERS = ",;\t"
 _LONGEST_CELL = 2**31 - 1
+_ROWS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,8 @@ class Labels:
     """Labelled rows that belong to no response of this run."""
 
 
-def write_label_sheet(plan: LabelPlan) -> Path:
-    """Draw a part of a run by lot, write the sheet, and return where it is.
+def write_label_sheet(plan: LabelPlan, warn: Callable[[str], None] | None = None) -> Path:
+    """Draw a part of a run by lot, write the sheet, and return where it is; ``warn`` is told what to look out for.
 
     The sheet holds requests and responses, and neither the model's name, a verdict, a side nor a group of people. Every
     unit of the run that has a text is as likely to be in it as any other; topics are represented by their size.
@@ -108,7 +106,19 @@ def write_label_sheet(plan: LabelPlan) -> Path:
         raise InputError(
             f"can't be written ({error.strerror or error})", source=str(path), field="--out", way_out="check the path"
         ) from error
+    long = [number for number, unit in enumerate(drawn, 2) if any(map(_too_long, unit.texts))]
+    if long and warn is not None:
+        rows = ", ".join(map(str, long[:_ROWS_NAMED])) + (" and others" if len(long) > _ROWS_NAMED else "")
+        warn(
+            f"{len(long)} of the {plan.n} rows ({rows}) hold a text of more than {MOST_CHARACTERS:,} characters, the"
+            " most that a cell of Excel holds: it would cut the text, or put its rest into the row below. Open the"
+            " sheet with a program that holds them, or leave these rows empty."
+        )
     return path
+
+
+def _too_long(text: str) -> bool:
+    return characters(guarded(text)) > MOST_CHARACTERS
 
 
 def read_labels(path: Path, run: SavedRun) -> Labels:
@@ -174,16 +184,6 @@ def read_labels(path: Path, run: SavedRun) -> Labels:
             way_out="give the sheet that `evenhand label` made of this run, filled in",
         )
     return Labels(path.name, names, by_measure, foreign)
-
-
-def guarded(text: str) -> str:
-    """Return a text as a cell that no spreadsheet takes for a formula; what it can't hold becomes a mark.
-
-    >>> guarded("=1+1"), guarded("plain"), guarded("bell" + chr(7))
-    ("'=1+1", 'plain', 'bell\ufffd')
-    """
-    plain = _CONTROL.sub("\ufffd", storable(text).replace("\r\n", "\n").replace("\r", "\n"))
-    return f"'{plain}" if plain.startswith(_FORMULA) or text.startswith(_FORMULA) else plain
 
 
 def _units(run: SavedRun, unit: LabelUnit) -> list[_Shown]:

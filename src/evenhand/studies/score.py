@@ -9,15 +9,17 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.execution import Budget, Ledger, RunFolder, storable
+from evenhand.execution.forecast import Forecast
 from evenhand.graders.rating import RatingManner, ask_ratings
 from evenhand.instruments.questions import Question
-from evenhand.instruments.rating import BUILTIN_RATING, Protocol, rating_instrument
-from evenhand.models import ModelRole, open_model
+from evenhand.instruments.rating import BUILTIN_RATING, Protocol, RatingInstrument, rating_instrument
+from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.outputs import Output, read_outputs
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import RatingReading, State
 from evenhand.report.scoring_spec import ScoringSpec
-from evenhand.studies.carrier import Carrier
+from evenhand.studies.carrier import Carrier, CarryOut
+from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_model_settings
 from evenhand.studies.rated import rated
 from evenhand.studies.side_by_side import side_by_side
@@ -61,26 +63,59 @@ def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
     rating its mean stands in, and the output's ``unrated`` says how often.
     """
     watch = watch or UnwatchedStudy()
-    spec = read_spec(plan.spec)
-    outputs = read_outputs(plan.file, input_column=plan.input_column, output_column=plan.output_column)
-    questions = [Question(q.id, q.text) for q in spec.questions if q.weight or q.abstained_weight]
-    if not questions:
-        raise InputError("gives no question a weight", source=plan.spec.name, way_out="fit it to more or other data")
-    instrument = rating_instrument(plan.instrument or _fitted_to(spec, plan.spec), Protocol.SINGLE)
-    grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch, load_model_settings(plan.models))
+    work = _Work.prepared(plan, watch)
     folder = RunFolder(plan.out)
-    manner = RatingManner(prefill=grader.prefills)
-    pairs = [_alone(output) for output in {output.output_id: output for output in outputs}.values()]
-    asks = [a for a in ask_ratings(instrument, Protocol.SINGLE, pairs, questions, manner) if a.output == "chosen"]
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch, Budget(plan.max_cost))
-        (found,) = side_by_side([grader], lambda model: rated(f"{model.name} rates", asks, model, carry_out))
-    ratings: dict[str, dict[str, RatingReading]] = {}
-    for ask, readings, _ in found:
-        ratings.setdefault(ask.pair.pair_id, {})[ask.question.id] = readings["chosen"]
-    table = _table(spec, outputs, questions, ratings)
+        ratings = work.ratings(carry_out)
+    table = _table(work.spec, work.outputs, work.questions, ratings)
     folder.write_table("scores.parquet", table)
-    return ScoreResult(table, grader.name, carry_out.calls, carry_out.replies)
+    return ScoreResult(table, work.grader.name, carry_out.calls, carry_out.replies)
+
+
+def forecast_score(plan: ScorePlan, watch: StudyWatch | None = None) -> Forecast:
+    """Return what a scoring would take. No model is called, and nothing is written."""
+    work = _Work.prepared(plan, watch or UnwatchedStudy())
+    with Ledger.peek(plan.out / "ledger.sqlite") as ledger:
+        carry_out = ForecastCarrier(ledger)
+        work.ratings(carry_out)
+    return carry_out.forecast
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """All that a scoring needs, read and opened."""
+
+    spec: ScoringSpec
+    outputs: Sequence[Output]
+    questions: Sequence[Question]
+    instrument: RatingInstrument
+    grader: Model
+
+    @classmethod
+    def prepared(cls, plan: ScorePlan, watch: StudyWatch) -> "_Work":
+        spec = read_spec(plan.spec)
+        outputs = read_outputs(plan.file, input_column=plan.input_column, output_column=plan.output_column)
+        questions = [Question(q.id, q.text) for q in spec.questions if q.weight or q.abstained_weight]
+        if not questions:
+            raise InputError(
+                "gives no question a weight", source=plan.spec.name, way_out="fit it to more or other data"
+            )
+        instrument = rating_instrument(plan.instrument or _fitted_to(spec, plan.spec), Protocol.SINGLE)
+        grader = open_model(plan.grader or spec.grader, ModelRole.GRADER, watch, load_model_settings(plan.models))
+        return cls(spec, outputs, questions, instrument, grader)
+
+    def ratings(self, carry_out: CarryOut) -> dict[str, dict[str, RatingReading]]:
+        """Return what each output was rated, by output and question."""
+        manner = RatingManner(prefill=self.grader.prefills)
+        pairs = [_alone(output) for output in {output.output_id: output for output in self.outputs}.values()]
+        every = ask_ratings(self.instrument, Protocol.SINGLE, pairs, self.questions, manner)
+        asks = [ask for ask in every if ask.output == "chosen"]
+        (found,) = side_by_side([self.grader], lambda model: rated(f"{model.name} rates", asks, model, carry_out))
+        ratings: dict[str, dict[str, RatingReading]] = {}
+        for ask, readings, _ in found:
+            ratings.setdefault(ask.pair.pair_id, {})[ask.question.id] = readings["chosen"]
+        return ratings
 
 
 def read_spec(path: Path) -> ScoringSpec:

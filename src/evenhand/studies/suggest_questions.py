@@ -11,6 +11,7 @@ from typing import Any
 import evenhand
 from evenhand.errors import InputError
 from evenhand.execution import Answered, Ledger, RunFolder, storable
+from evenhand.execution.forecast import Forecast
 from evenhand.instruments import Message, Request
 from evenhand.instruments.boundary import boundary
 from evenhand.instruments.near_duplicates import THRESHOLD, nearest
@@ -20,7 +21,8 @@ from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.preference_pair import PreferencePair
 from evenhand.readings import Failure
 from evenhand.readings.suggested_questions import Unusable, read_suggested_questions
-from evenhand.studies.carrier import Carrier
+from evenhand.studies.carrier import Carrier, CarryOut
+from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_model_settings
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
@@ -100,6 +102,10 @@ class Suggestions:
     """Pairs that the model saw."""
     calls: int
 
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self) | {"questions": [question.as_json() for question in self.questions]}
+
 
 def suggest_questions(
     pairs: Sequence[PreferencePair],
@@ -124,27 +130,11 @@ def suggest_questions(
     other questions.
     """
     watch = watch or UnwatchedStudy()
-    shown = draw_shown(pairs, plan.sample, plan.seed)
-    if not shown:
-        raise InputError(
-            "there is no pair whose two outputs differ",
-            source=(source or {}).get("name") or "",
-            way_out="give preference pairs with two different outputs",
-        )
-    if len(shown) < plan.sample:
-        watch.say(f"There are {len(shown)} pairs to show, not {plan.sample}: all of them are shown")
-    requests = _requests(shown, known, plan)
-    model = open_model(plan.model, ModelRole.SUBJECT, watch, load_model_settings(plan.models))
+    work = _Work.prepared(pairs, known, plan, watch, (source or {}).get("name") or "")
     folder = RunFolder(plan.out)
     with Ledger(folder.ledger_path) as ledger:
-        carry_out = Carrier(ledger, watch)
-
-        async def ask(one: Model) -> list[Answered]:
-            return await carry_out(
-                f"{one.name} suggests questions", requests, one, len(requests), lambda answer: answer
-            )
-
-        (answers,) = side_by_side([model], ask)
+        answers = work.answers(Carrier(ledger, watch))
+    shown, model = work.shown, work.model
     found = _gather(answers, known, plan.number, len(shown))
     folder.write_json(
         "suggestions.json",
@@ -155,7 +145,7 @@ def suggest_questions(
             plan=plan,
             source=source or {},
             model=model.describe(),
-            requests=len(requests),
+            requests=len(work.requests),
         ),
     )
     if not found.questions:
@@ -166,6 +156,55 @@ def suggest_questions(
         )
     _write_questions(plan.out / QUESTIONS_FILE, found.questions, plan)
     return found
+
+
+def forecast_suggestions(
+    pairs: Sequence[PreferencePair], known: Sequence[Question], plan: SuggestPlan, watch: StudyWatch | None = None
+) -> Forecast:
+    """Return what asking would take. No model is called, and nothing is written."""
+    work = _Work.prepared(pairs, known, plan, watch or UnwatchedStudy(), "")
+    with Ledger.peek(plan.out / "ledger.sqlite") as ledger:
+        carry_out = ForecastCarrier(ledger)
+        work.answers(carry_out)
+    return carry_out.forecast
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the model is to be asked."""
+
+    shown: Sequence[Shown]
+    requests: Sequence[Request]
+    model: Model
+
+    @classmethod
+    def prepared(
+        cls,
+        pairs: Sequence[PreferencePair],
+        known: Sequence[Question],
+        plan: SuggestPlan,
+        watch: StudyWatch,
+        source: str,
+    ) -> "_Work":
+        shown = draw_shown(pairs, plan.sample, plan.seed)
+        if not shown:
+            raise InputError(
+                "there is no pair whose two outputs differ",
+                source=source,
+                way_out="give preference pairs with two different outputs",
+            )
+        if len(shown) < plan.sample:
+            watch.say(f"There are {len(shown)} pairs to show, not {plan.sample}: all of them are shown")
+        model = open_model(plan.model, ModelRole.SUBJECT, watch, load_model_settings(plan.models))
+        return cls(shown, _requests(shown, known, plan), model)
+
+    def answers(self, carry_out: CarryOut) -> list[Answered]:
+        async def ask(one: Model) -> list[Answered]:
+            stage = f"{one.name} suggests questions"
+            return await carry_out(stage, self.requests, one, len(self.requests), lambda answer: answer)
+
+        (answers,) = side_by_side([self.model], ask)
+        return answers
 
 
 def draw_shown(pairs: Iterable[PreferencePair], size: int, seed: int) -> list[Shown]:
