@@ -26,6 +26,7 @@ requests_per_minute = 500
 tokens_per_minute = 200_000
 timeout = 60
 price = { input = 0.25, cached_input = 0.025, output = 2 }
+batch_discount = 0.4
 
 ["smollm2-135m"]
 price = { input = 1, output = 2 }
@@ -55,6 +56,7 @@ def test_every_field(tmp_path: Path) -> None:
         tokens_per_minute=200_000.0,
         timeout=60.0,
         price=Price(0.25, 0.025, 2.0),
+        batch_discount=0.4,
     )
     assert found["smollm2-135m"].price == Price(1.0, 1.0, 2.0)
     assert read(tmp_path, "") == {}
@@ -165,6 +167,7 @@ def test_what_determines_a_reply_belongs_to_the_identity() -> None:
         {"requests_per_minute": 1.0},
         {"timeout": 1.0},
         {"price": Price(1, 1, 1)},
+        {"batch_discount": 0.4},
         {"top_logprobs": 20},
         {"thinking_tokens": 0},
     ):
@@ -211,6 +214,7 @@ def test_the_record_tells_settings_and_no_headers_value() -> None:
         ('without = "seed"', r"without: is not a list .* choose from temperature, seed"),
         ('without = ["messages"]', "without: is not a list"),
         ("without = [[1]]", "without: is not a list"),
+        ("batch_discount = 50", "batch_discount: is not a share"),
         ('max_tokens_field = "max tokens"', "max_tokens_field: is not the name of a field"),
         ("thinking_tokens = -1", "thinking_tokens: is not a whole number of at least 0"),
         ("thinking_tokens = 1.5", "thinking_tokens: is not a whole number"),

@@ -5,9 +5,11 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from evenhand.models import ContextOverflowError, TransportError, Trouble
-from evenhand.readings import Reply
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,11 @@ class Patience:
 
 
 async def answer_with_patience(
-    call: Callable[[], Awaitable[Reply]],
+    call: Callable[[], Awaitable[T]],
     patience: Patience,
     in_vain: Callable[[Trouble, float], None] = lambda _trouble, _wait: None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> tuple[Reply, int]:
+) -> tuple[T, int]:
     """Return what a call gives, and how many calls it took; after a ``TransportError`` that may pass it is made again.
 
     Waits are drawn between half and the whole of their length, so that many workers don't come back at once; what

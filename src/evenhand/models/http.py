@@ -50,6 +50,7 @@ class HttpModel:
         self.concurrency = self.settings.concurrency
         self.limits = self.settings.limits
         self.price = self.settings.price
+        self.batch_discount = self.settings.batch_discount
         self.thinking_tokens = self.settings.thinking_tokens
         self._chat, self._completions = (f"{self.base_url}{path}" for path in ("/chat/completions", "/completions"))
         self._fixed = {"model": model, **self.settings.body}
@@ -59,7 +60,7 @@ class HttpModel:
         """Return the model's reply."""
         opened = self._opened or self._open()
         url = self._chat if request.messages else self._completions
-        body = encoded(self._body(request))
+        body = encoded(self.body(request))
         try:
             async with opened.session.post(
                 url, data=body if len(body) <= _LARGE else io.BytesIO(body), allow_redirects=False
@@ -69,7 +70,7 @@ class HttpModel:
             failure = unreachable(self.name, error)
         else:
             if response.status != 200:
-                raise refused(self.name, response.status, _shown(data), response.headers, self.key_variable)
+                raise refused(self.name, response.status, shown(data), response.headers, self.key_variable)
             return self._read(data, request)
         # Not raised from aiohttp's error, nor where that is being handled: it may hold the headers, and so the key.
         raise failure
@@ -95,23 +96,30 @@ class HttpModel:
     def close(self) -> None:
         """Nothing is held between stages."""
 
-    def _open(self) -> _Opened:
-        headers = {"Content-Type": "application/json"}
+    def headers(self) -> dict[str, str]:
+        """Return what is sent along with whatever goes to the endpoint, the key from the environment among it."""
         key = from_environment(self.key_variable)
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
         own = header_values(self.settings.headers, self.name)
-        named = {name.lower() for name in own}
+        if key and "authorization" not in {name.lower() for name in own}:
+            return {"Authorization": f"Bearer {key}", **own}
+        return own
+
+    def secrets(self) -> list[bytes]:
+        """Return what must be blacked out in whatever comes back."""
+        return secrets_of(self.key_variable, self.settings.headers)
+
+    def _open(self) -> _Opened:
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self.concurrency),
-            headers={**{name: value for name, value in headers.items() if name.lower() not in named}, **own},
+            headers={"Content-Type": "application/json", **self.headers()},
             timeout=aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=_CONNECT_TIMEOUT),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-        self._opened = _Opened(session, secrets_of(self.key_variable, self.settings.headers))
+        self._opened = _Opened(session, self.secrets())
         return self._opened
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return what is sent to the endpoint for a request."""
         settings = self.settings
         top = min(request.top_logprobs, settings.top_logprobs)
         body: dict[str, Any] = {
@@ -141,15 +149,19 @@ class HttpModel:
             answer = parsed(data)
         except ValueError:
             answer = None
+        return self.read(answer, request, data)
+
+    def read(self, answer: Any, request: Request, data: bytes) -> Reply:  # noqa: ANN401  (whatever an endpoint sends)
+        """Return the reply in what an endpoint sent under status 200; ``data`` is what errors quote."""
         if not isinstance(answer, dict):
-            raise bad_reply(self.name, "the reply is no JSON object", _shown(data))
+            raise bad_reply(self.name, "the reply is no JSON object", shown(data))
         error = answer.get("error") or _error_in_choice(answer)
         if error or not answer.get("choices"):
-            raise error_inside(self.name, error, _shown(data))
+            raise error_inside(self.name, error, shown(data))
         begun = request.messages[-1] if self.prefills and request.messages else None
         reply = read_reply(answer, self.model, begun.content if begun and begun.role == "assistant" else "")
         if reply is None:
-            raise bad_reply(self.name, "the reply has an unknown shape", _shown(data), passing=False)
+            raise bad_reply(self.name, "the reply has an unknown shape", shown(data), passing=False)
         if request.top_logprobs and not reply.positions and reply.text.strip():
             raise AccessError(
                 f"{self.name} gives no token probabilities. The way out: take a grader that does, or name how its"
@@ -164,5 +176,6 @@ def _error_in_choice(answer: dict[str, Any]) -> Any:  # noqa: ANN401  (whatever 
     return first.get("error") if isinstance(first, dict) else None
 
 
-def _shown(data: bytes) -> str:
+def shown(data: bytes) -> str:
+    """Return the beginning of what came back, on one line, for a message."""
     return " ".join(data[:_READ_FOR_ERRORS].decode("utf-8", "replace").split())

@@ -9,7 +9,6 @@ from evenhand.errors import InputError
 from evenhand.fetching import FetchWatch, sha256_of_file
 from evenhand.models.catalog import EMBEDDED_MODELS, weights_path
 from evenhand.models.embedded import EmbeddedModel
-from evenhand.models.http import HttpModel
 from evenhand.models.model import Model, ModelRole
 from evenhand.models.prices import known_price
 from evenhand.models.settings import ModelSettings
@@ -72,6 +71,8 @@ def _priced(model: EmbeddedModel, settings: ModelSettings | None) -> EmbeddedMod
 
 def _openai(name: str, settings: ModelSettings | None) -> Model:
     model = name.removeprefix("openai:")
+    from evenhand.models.http import HttpModel  # noqa: PLC0415  (see _endpoint)
+
     opened = HttpModel(name, f"https://{OPENAI_HOST}/v1", model, "OPENAI_API_KEY", settings)
     opened.price = opened.price or known_price(model, OPENAI_HOST)
     return opened
@@ -93,7 +94,17 @@ def _endpoint(name: str, settings: ModelSettings | None) -> Model:
         raise InputError(
             f"{name!r} names no model at an endpoint", way_out="write http://HOST:PORT/v1#MODEL, as in #llama-3.1-8b"
         )
-    return HttpModel(name, address, model, ENDPOINT_KEY, settings)
+    # Its library takes a third of a second to import, and most commands call no endpoint.
+    from evenhand.models.http import HttpModel  # noqa: PLC0415
+    from evenhand.models.replicas import ReplicatedModel  # noqa: PLC0415
+
+    first = HttpModel(name, address, model, ENDPOINT_KEY, settings)
+    further = [
+        HttpModel(name, other, model, ENDPOINT_KEY, settings)
+        for other in (settings.replicas if settings else ())
+        if other != first.base_url
+    ]
+    return ReplicatedModel([first, *further]) if further else first
 
 
 def _gguf_file(name: str, role: ModelRole) -> EmbeddedModel:

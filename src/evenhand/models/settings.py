@@ -31,6 +31,8 @@ CONCURRENCY = 256
 TOP_LOGPROBS = 20
 """The most that OpenAI and, unless told otherwise, vLLM report at a position."""
 TIMEOUT = 600.0
+BATCH_DISCOUNT = 0.5
+"""What OpenAI and others give."""
 
 SENT = ("model", "messages", "prompt", "max_tokens", "temperature", "seed", "stop", "logprobs", "top_logprobs")
 """The fields that a request is made of."""
@@ -54,6 +56,8 @@ class ModelSettings:
 
     key_variable: str | None = None
     """The environment variable with the key."""
+    replicas: tuple[str, ...] = ()
+    """Further addresses at which the same model is served."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with each request; a value that begins with $ names an environment variable."""
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -76,6 +80,8 @@ class ModelSettings:
     timeout: float = TIMEOUT
     """Seconds after which a request is given up."""
     price: Price | None = None
+    batch_discount: float = BATCH_DISCOUNT
+    """Share of the price that a request in a batch file costs less."""
 
     @property
     def limits(self) -> Limits:
@@ -186,6 +192,17 @@ def _key_variable(place: _Place, key: str, value: object) -> str:
     return value
 
 
+def _replicas(place: _Place, key: str, value: object) -> tuple[str, ...]:
+    addresses = value if isinstance(value, list) else [None]
+    for address in addresses:
+        # Not shown where it may hold a key.
+        if not isinstance(address, str) or not re.fullmatch(r"https?://[^@?#\s]+", address):
+            raise place.error(
+                key, "is not a list of addresses", 'write the base addresses alone, as in ["http://host-b:8000/v1"]'
+            )
+    return tuple(dict.fromkeys(address.rstrip("/") for address in addresses))
+
+
 def _headers(place: _Place, key: str, value: object) -> Mapping[str, str]:
     headers = _table(place, key, value)
     for name, text in headers.items():
@@ -285,6 +302,13 @@ def _positive(place: _Place, key: str, value: object) -> float:
     return number
 
 
+def _share(place: _Place, key: str, value: object) -> float:
+    number = _number(place, key, value)
+    if not 0 <= number <= 1:
+        raise place.error(key, "is not a share", "write a number from 0 to 1, as in 0.5 for half the price")
+    return number
+
+
 def _price(place: _Place, key: str, value: object) -> Price:
     table = _table(place, key, value)
     amounts = {name: _number(place, f"{key}.{name}", amount) for name, amount in table.items()}
@@ -317,6 +341,7 @@ def _canonical(value: object) -> str:
 
 _FIELDS: Mapping[str, Any] = {
     "key_variable": _key_variable,
+    "replicas": _replicas,
     "headers": _headers,
     "body": _body,
     "without": _without,
@@ -329,4 +354,5 @@ _FIELDS: Mapping[str, Any] = {
     "tokens_per_minute": _positive,
     "timeout": _positive,
     "price": _price,
+    "batch_discount": _share,
 }
