@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint bench inspect docs clean
+.PHONY: demo test lint bench extras docs clean
 
 demo: $(STAMP)
 	$(BIN)/evenhand demo --out runs/demo
@@ -18,12 +18,13 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP) inspect
+bench: $(STAMP) extras
 	$(BIN)/python -m bench
 
-# What the tests of `inspect:` and the benchmark compare with; they do without where it is not there.
-inspect: $(STAMP)
-	$(BIN)/python -m pip install --quiet --group inspect
+# What the tests of `inspect:` and of clusters need, and what the benchmark compares with; they do without where it is
+# not there.
+extras: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group inspect --group ray
 
 docs: $(STAMP)
 	$(BIN)/python docs/make_cli_page.py

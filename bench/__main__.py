@@ -2,9 +2,33 @@
 
 import sys
 
-from bench import bootstrap, http, ledger, memory, prefix, rating_prefix, ratings, summarize
+from bench import (
+    bootstrap,
+    cluster,
+    http,
+    ledger,
+    memory,
+    prefix,
+    prefix_order,
+    rating_prefix,
+    ratings,
+    scaling,
+    summarize,
+)
 
-_ALL = (bootstrap, ledger, http, memory, prefix, rating_prefix, ratings, summarize)
+_ALL = (
+    bootstrap,
+    ledger,
+    http,
+    memory,
+    prefix,
+    prefix_order,
+    rating_prefix,
+    ratings,
+    scaling,
+    cluster,
+    summarize,
+)
 
 if __name__ == "__main__":
     by_name = {module.__name__.removeprefix("bench."): module for module in _ALL}

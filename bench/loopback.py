@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,9 @@ class Loopback:
 
 
 @contextmanager
-def loopback(latency_ms: float) -> Iterator[Loopback]:
-    """Run an endpoint of that latency."""
-    command = [sys.executable, "-m", "bench.http_server", str(latency_ms)]
+def loopback(latency_ms: float, kind: Literal["choice", "rating"] = "choice") -> Iterator[Loopback]:
+    """Run an endpoint of that latency, which answers with a choice or with two ratings."""
+    command = [sys.executable, "-m", "bench.http_server", str(latency_ms), kind]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

@@ -1,5 +1,6 @@
 """``evenhand rate``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,14 @@ import click
 from rich.console import Console
 
 from evenhand.cli.audit_output import show_forecast
+from evenhand.cli.completion import model_names, question_sets, rating_instruments
+from evenhand.cli.engine_options import cluster_of, engine_options
 from evenhand.cli.inspect_data import columns_of_options, reading_options
+from evenhand.cli.json_output import json_option, print_json
 from evenhand.cli.options import cost_options
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.rate import RatePlan, forecast_rate, rate
+from evenhand.studies.rate.cluster import rate_on_cluster
 
 
 @click.command("rate")
@@ -20,10 +25,17 @@ from evenhand.studies.rate import RatePlan, forecast_rate, rate
     default="builtin",
     show_default=True,
     metavar="Q",
+    shell_complete=question_sets,
     help="builtin, builtin:TAG,TAG, or the path of a YAML, TOML or text file.",
 )
 @click.option(
-    "--grader", "graders", required=True, multiple=True, metavar="MODEL", help="The model that rates; repeat for more."
+    "--grader",
+    "graders",
+    required=True,
+    multiple=True,
+    metavar="MODEL",
+    shell_complete=model_names,
+    help="The model that rates; repeat for more.",
 )
 @reading_options
 @click.option(
@@ -31,6 +43,7 @@ from evenhand.studies.rate import RatePlan, forecast_rate, rate
     default="rating",
     show_default=True,
     metavar="NAME",
+    shell_complete=rating_instruments,
     help="rating (capable graders), compact (small ones), or the path of a prompt file.",
 )
 @click.option(
@@ -59,8 +72,9 @@ from evenhand.studies.rate import RatePlan, forecast_rate, rate
 )
 @click.option("--reasons", is_flag=True, help="Let the grader write its sentence of reason after the ratings.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="The run folder.")
+@engine_options
 @cost_options
-@click.option("--json", "as_json", is_flag=True, help="Print the forecast of --dry-run as JSON.")
+@json_option
 @watching_options
 def rate_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
     """To what extent does each question hold of the chosen and of the rejected output?
@@ -69,13 +83,16 @@ def rate_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **
     (every reply), pairs.parquet, ratings.parquet, questions.json and record.json; then `evenhand effects FOLDER`
     says which questions tell chosen from rejected, and `evenhand fit FOLDER` makes a scoring spec of them.
     """
-    columns = columns_of_options(options)
-    plan = RatePlan(columns=columns, **options)
+    columns, cluster = columns_of_options(options), cluster_of(options)
+    plan = RatePlan(columns=columns, cluster=cluster, **options)
     with watching(quiet=quiet, log=log) as watch:
         if dry_run:
             show_forecast([forecast_rate(plan, watch)], as_json=as_json)
             return
-        result = rate(plan, watch)
+        result = rate_on_cluster(plan, watch) if cluster else rate(plan, watch)
+    if as_json:
+        print_json(asdict(result) | {"out": str(plan.out), "graders": list(plan.graders)})
+        return
     console = Console(highlight=False)
     console.print(f"{result.pairs} pairs, {result.questions} questions, {len(plan.graders)} grader(s)", markup=False)
     for protocol, states in result.states.items():

@@ -53,10 +53,14 @@ class Paid:
 class Ledger:
     """Replies on disk. A reply that ``keep`` has returned from survives a killed process and a power cut."""
 
-    def __init__(self, path: Path, *, look_only: bool = False) -> None:
-        """Open the file, or make it; see ``peek`` for ``look_only``. Several processes may share it."""
+    def __init__(self, path: Path, *, look_only: bool = False, elders: Sequence["Ledger"] = ()) -> None:
+        """Open the file, or make it; see ``peek`` for ``look_only``. Several processes may share it.
+
+        What is not in it is looked for in the ``elders``; what is new is kept in it alone.
+        """
         self.path = path
         self._look_only = look_only
+        self._elders = tuple(elders)
         try:
             self._db = _opened_to_look(path) if look_only else _opened(path)
         except sqlite3.Error as error:
@@ -85,7 +89,43 @@ class Ledger:
             row = self._db.execute("SELECT reply, at FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
-        return self._entry(key, *row) if row else None
+        if row:
+            return self._entry(key, *row)
+        return next((entry for elder in self._elders if (entry := elder.find(key))), None)
+
+    def absorb(self, path: Path) -> int:
+        """Take over what another ledger's file holds, and return how many replies were new.
+
+        A reply that is here already stays. All of it is taken, or nothing; doing it again changes nothing.
+        """
+        with Ledger(path):
+            pass  # Brings one of an older version up to date, and refuses a file that is none.
+        try:
+            self._db.execute("ATTACH DATABASE ? AS other", (str(path),))
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                try:
+                    added = self._db.execute(
+                        "INSERT OR IGNORE INTO replies (key, at, model, request, reply, tries)"
+                        " SELECT key, at, model, request, reply, tries FROM other.replies ORDER BY rowid"
+                    ).rowcount
+                    self._db.execute(
+                        "INSERT INTO failures (key, at, model, kind, reason, tries)"
+                        " SELECT key, at, model, kind, reason, tries FROM other.failures"
+                        " EXCEPT SELECT key, at, model, kind, reason, tries FROM failures"
+                    )
+                    self._db.execute("COMMIT")
+                except BaseException:
+                    _roll_back(self._db)
+                    raise
+            finally:
+                self._db.execute("DETACH DATABASE other")
+        except sqlite3.Error as error:
+            raise LedgerError(
+                f"{path}: its replies can't be taken over into {self.path} ({error}). The way out: see that the disk"
+                " has room, then give the same command again; nothing was lost."
+            ) from error
+        return added
 
     def find_all(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return what was kept under any of several keys; a key without a reply is left out."""

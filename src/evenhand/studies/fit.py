@@ -12,6 +12,7 @@ import numpy.typing as npt
 import evenhand
 from evenhand.errors import InputError
 from evenhand.execution import RunFolder
+from evenhand.execution.shards import table_sha256
 from evenhand.fetching import sha256_of_file
 from evenhand.report.scoring_spec import Ceiling, FitSettings, HeldOut, ScoringSpec, SpecQuestion
 from evenhand.report.spec_exports import Export
@@ -322,13 +323,13 @@ def _settings(
 
 
 def _provenance(folder: Path, seed: int) -> dict[str, Any]:
-    files = ("pairs.parquet", "ratings.parquet", "questions.json")
     record = RunFolder(folder).read_json("record.json") or {}
     return {
         "instrument": record.get("settings", {}).get("instrument"),
         "evenhand": evenhand.__version__,
         "seed": seed,
-        **{f"{name.partition('.')[0]}_sha256": sha256_of_file(folder / name) for name in files},
+        **{f"{name}_sha256": table_sha256(folder, name) for name in ("pairs", "ratings")},
+        "questions_sha256": sha256_of_file(folder / "questions.json"),
     }
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evenhand.errors import InputError
+from evenhand.execution.shards import table_files
 from evenhand.readings import State
 from evenhand.statistics.paired_effects import difference
 
@@ -108,14 +109,12 @@ class RatingRun:
     def __init__(self, path: Path) -> None:
         """Find out what was rated; raises ``InputError`` if the folder does not hold a rating run."""
         self.path = path
-        for name in ("pairs.parquet", "ratings.parquet", "questions.json"):
-            if not (path / name).is_file():
-                raise InputError(
-                    f"has no {name}", source=str(path), way_out="give the folder that `evenhand rate ... --out` wrote"
-                )
-        self._ratings = path / "ratings.parquet"
-        self._rows = self._checked(self._ratings, _RATING_COLUMNS)
-        self._checked(path / "pairs.parquet", _PAIR_COLUMNS)
+        self._pairs, self._ratings = (self._files(name) for name in ("pairs", "ratings"))
+        if not (path / "questions.json").is_file():
+            raise self._lacks("questions.json")
+        self._rows = [self._checked(file, _RATING_COLUMNS) for file in self._ratings]
+        for file in self._pairs:
+            self._checked(file, _PAIR_COLUMNS)
         self.questions = self._read_questions()
         self._repeated = self._find_protocols()
 
@@ -135,7 +134,7 @@ class RatingRun:
     def choose_graders(self, named: str | None) -> list[str]:
         """Return the grader that was named, or all; raises ``InputError`` where there is no such grader, or none."""
         if not self.graders:
-            raise InputError("holds no ratings", source=str(self._ratings), way_out="run `evenhand rate` again")
+            raise InputError("holds no ratings", source=str(self.path), way_out="run `evenhand rate` again")
         if named is not None and named not in self.graders:
             raise InputError(
                 f"{named!r} rated nothing in {self.path}", field="--grader", way_out=f"use {', '.join(self.graders)}"
@@ -144,11 +143,11 @@ class RatingRun:
 
     def pairs(self, cluster: str = "input") -> RunPairs:
         """Read the pairs, without their texts; ``cluster`` is what intervals keep together: ``input`` or ``pair``."""
-        table = pl.read_parquet(self.path / "pairs.parquet", columns=list(_PAIR_COLUMNS))
+        table = pl.read_parquet(self._pairs, columns=list(_PAIR_COLUMNS))
         if table["pair_id"].is_duplicated().any():
             raise InputError(
                 "two pairs have the same id",
-                source=str(self.path / "pairs.parquet"),
+                source=str(self.path),
                 field="pair_id",
                 way_out="run `evenhand rate` again",
             )
@@ -174,13 +173,25 @@ class RatingRun:
                 part.join(pairs.ids, on="pair_id", how="left", maintain_order="left").with_columns(
                     pl.col("question").replace_strict(names, range(len(names)), default=None, return_dtype=pl.Int32)
                 ),
-                str(self._ratings),
+                str(self.path),
             )
         return gather.ratings()
 
     def _chunks(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        for start in range(0, self._rows, _CHUNK):
-            yield pl.scan_parquet(self._ratings).select(columns).slice(start, _CHUNK).collect()
+        for files, rows in _portions(self._ratings, self._rows):
+            for start in range(0, rows, _CHUNK):
+                yield pl.scan_parquet(files).select(columns).slice(start, _CHUNK).collect()
+
+    def _files(self, table: str) -> list[Path]:
+        files = table_files(self.path, table)
+        if not files:
+            raise self._lacks(f"{table}.parquet")
+        return files
+
+    def _lacks(self, name: str) -> InputError:
+        return InputError(
+            f"has no {name}", source=str(self.path), way_out="give the folder that `evenhand rate ... --out` wrote"
+        )
 
     def _checked(self, path: Path, columns: Sequence[str]) -> int:
         """Return how many rows a table has after checking that it is one."""
@@ -225,6 +236,20 @@ class RatingRun:
             for grader, protocol, repeated in seen.iter_rows():
                 found[grader, protocol] = found.get((grader, protocol), False) or bool(repeated)
         return found
+
+
+def _portions(files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[list[Path], int]]:
+    """Yield files that together hold about as many rows as are read at once, however small or large each is."""
+    some: list[Path] = []
+    held = 0
+    for file, count in zip(files, rows, strict=True):
+        if some and held + count > _CHUNK:
+            yield some, held
+            some, held = [], 0
+        some.append(file)
+        held += count
+    if some:
+        yield some, held
 
 
 class _Gather:

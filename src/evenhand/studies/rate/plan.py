@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.execution.cluster import Cluster
 from evenhand.graders.rating import RatingManner
 from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments.rating import Protocol
@@ -37,6 +38,8 @@ class RatePlan:
     """US dollars that this run may cost; None is no limit."""
     models: Path | None = None
     """A file with settings of models."""
+    cluster: Cluster | None = None
+    """The machines to rate on; None is this one alone."""
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is read."""
@@ -44,6 +47,12 @@ class RatePlan:
             raise InputError("none was named", field="--grader", way_out="name at least one")
         if self.max_cost is not None and self.max_cost < 0:
             raise InputError(f"is {self.max_cost:g}", field="--max-cost", way_out="give 0 or more US dollars")
+        if self.cluster and self.max_cost is not None:
+            raise InputError(
+                "can't be kept by several workers",
+                field="--max-cost",
+                way_out="leave it away and see with --dry-run what the run will cost, or use one machine",
+            )
         allowed = [protocol.value for protocol in Protocol if protocol is not Protocol.LABEL_SWAP]
         if self.protocol not in allowed:
             raise InputError(f"is {self.protocol!r}", field="--protocol", way_out=f"use {', '.join(allowed)}")
