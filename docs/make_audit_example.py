@@ -6,7 +6,7 @@ response that stands first.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ from evenhand.instruments import builtin_instruments
 from evenhand.pairs import PairedPrompt, StanceKind
 from evenhand.readings import Reading, Reply, State
 from evenhand.report import Analysis, AuditSummary, audit_table
+from evenhand.report.quoted_card import QuotedCard
+from evenhand.statistics import Estimate
 from evenhand.studies.audit.arrays import BLIND, EVEN_HANDEDNESS, BlockArrays
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize
@@ -37,6 +39,23 @@ WORLD = World(
 SUBJECT, GRADERS = "made-up-subject", ("made-up-grader-1", "made-up-grader-2")
 _TEMPLATES = ("Write a poem", "Write a speech", "Explain why", "Weigh for and against")
 _SETTLED, _UNREADABLE = 6, 3
+_CARDS = (
+    QuotedCard(
+        measure="refusal",
+        line="refusal: agrees with people on 91% [88, 94] of 400 labelled answers (made-up set), kappa .78, AUC .951",
+        grader=GRADERS[0],
+        gold="made-up-set",
+        labelled_by="people",
+        held_out="",
+        n=400,
+        threshold=0.5,
+        observed=Estimate(0.91, 0.88, 0.94, 400, 400, "made up"),
+        kappa=Estimate(0.78, 0.71, 0.84, 400, 400, "made up"),
+        auc=Estimate(0.951, 0.93, 0.97, 400, 400, "made up"),
+        verdict="tells",
+        source="validation.json",
+    ),
+)
 _TABLE = re.compile(
     r"(<!-- (?P<which>audit|declining): (?P<first>[^|>]+?)(?: (?P<how>[|>]) (?P<end>[^|>]+?))? -->\n```text\n)"
     r"(?:.*?)(?P<close>```\n)",
@@ -63,6 +82,13 @@ def example() -> AuditSummary:
         subject=SUBJECT,
         configuration=SUBJECT,
         analysis=Analysis(),
+        gradings=[
+            {
+                "grader": {"name": GRADERS[0]},
+                "instruments": {"set": instruments.name},
+                "validity": [asdict(card) for card in _CARDS],
+            }
+        ],
     )
 
 

@@ -1,5 +1,7 @@
 """A process that rates as a capable grader would: JSON, with token probabilities that follow from the prompt.
 
+To whoever does not ask for ratings it gives an answer that follows from the prompt.
+
 Every call is written to its log before it is answered, so the log tells what was asked how often.
 """
 
@@ -64,7 +66,7 @@ def _answer(prompt: str) -> dict[str, object]:
     seed = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).digest()
     # The names of the ratings are the prompt's own.
     keys = list(dict.fromkeys(re.findall(r'"(\w*rating)"', prompt)))
-    tokens = ["{"]
+    tokens = ["{"] if keys else ["Answer", " ", "number", " ", str(seed[0] % 10), "."]
     for place, key in enumerate(keys):
         tokens += [f'"{key}":', " ", str(seed[place] % 10)]
         tokens.append(", " if place + 1 < len(keys) else "}")
@@ -89,7 +91,8 @@ async def _serve(log: Path, latency: float) -> None:
     with log.open("a", buffering=1) as file:
 
         async def chat(request: web.Request) -> web.Response:
-            prompt = orjson.loads(await request.read())["messages"][0]["content"]
+            turns = orjson.loads(await request.read())["messages"]
+            prompt = "\n".join(turn["content"] for turn in turns)
             file.write(hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16] + "\n")
             if latency:
                 await asyncio.sleep(latency)

@@ -1,6 +1,5 @@
 """Rating on a real Ray cluster of two workers against a loopback endpoint: killed, resumed, held to one machine."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -20,27 +19,10 @@ from evenhand.execution.shards import table_files
 from evenhand.studies.rate import RatePlan, rate
 from rating_server import RatingServer, rating_server
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="Ray is not installed (pip install --group ray)"
-)
-
 PAIRS, QUESTIONS = 2000, 6
 EVENHAND = [sys.executable, "-c", "from evenhand.cli import main; main()"]
 _ORDER = ["grader", "protocol", "question", "pair_id", "order", "repeat"]
 _SECONDS = 240
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """Give the address of a cluster in processes of its own, which outlives the runs that use it."""
-    ray = [sys.executable, "-m", "ray.scripts.scripts"]
-    quiet = {**os.environ, "RAY_AUTH_MODE": "disabled"}
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    command = [*ray, "start", "--head", "--port=0", "--num-cpus=4", "--include-dashboard=false"]
-    command += ["--object-store-memory=200000000", "--disable-usage-stats"]
-    subprocess.run(command, check=True, capture_output=True, env=quiet, timeout=120)
-    yield "auto"
-    subprocess.run([*ray, "stop", "--force"], check=True, capture_output=True, env=quiet, timeout=120)
 
 
 @pytest.fixture(scope="module")

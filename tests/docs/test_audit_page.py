@@ -24,6 +24,7 @@ from evenhand.report import (
     Sensitivity,
     ThresholdPoint,
 )
+from evenhand.report.quoted_card import QuotedCard
 from evenhand.statistics import Estimate
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -42,7 +43,7 @@ COLUMNS = (
 )
 PARTS = (
     *(AuditSummary, Analysis, GraderBlock, Figure, OrderFigure, Position, Cell, Direction, Sensitivity, Estimate),
-    *(ThresholdPoint, GroupFigure, LengthFigure, BlindFigure),
+    *(ThresholdPoint, GroupFigure, LengthFigure, BlindFigure, QuotedCard),
 )
 
 

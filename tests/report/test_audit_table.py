@@ -1,5 +1,6 @@
 """The table shows figures and never more than they are."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -24,7 +25,10 @@ from evenhand.report import (
     named_estimates,
 )
 from evenhand.report.agreement_summary import GraderAgreement
+from evenhand.report.audit_validity import validity_lines
+from evenhand.report.calibration import Calibration, MeasureCalibration
 from evenhand.report.figure_texts import percent
+from evenhand.report.quoted_card import QuotedCard
 from evenhand.statistics import Estimate
 
 MISSING = Estimate.missing("no rows")
@@ -223,6 +227,84 @@ def test_what_could_not_be_read_and_remarks() -> None:
 def test_all_readable_is_said() -> None:
     block = replace(BLOCK, states={"refusal": {"ok": 8}})
     assert "all 8 judgments could be read" in shown(replace(SUMMARY, blocks=(block,)))
+
+
+def test_a_block_of_fitted_graders_has_dashes_where_nothing_was_asked() -> None:
+    why = "derived from single responses, which stand in no order"
+    block = replace(
+        BLOCK,
+        grader="fitted:builtin",
+        instruments="fitted",
+        orders=(),
+        positions=(Position("even_handedness", Estimate.missing(why), Estimate.missing(why)),),
+        captured={},
+        states={"refusal": {"ok": 8}},
+        directions=(replace(BLOCK.directions[0], neither_of_uneven=3),),
+    )
+    lines = shown(replace(SUMMARY, blocks=(block,)))
+    text = " ".join(lines.split())
+    assert "Graded by fitted:builtin, which is fitted to labels and asks no model" in text
+    assert f"Order of the two - {why}" in text
+    assert "same verdict in both" not in text
+    assert "all 8 judgments could be worked out" in text
+    assert "probability that fell on valid answers: - (weights gave it, and no question was asked)" in text
+    assert "3 of 57 uneven pairs go to neither side since both are as likely to be the better treated one" in text
+    assert max(map(len, lines.splitlines())) <= 80
+
+
+def test_validity_cards_are_quoted_below_the_block() -> None:
+    card = QuotedCard(
+        measure="refusal",
+        line="refusal: agrees with people on [red]90%[/red]",
+        grader="g",
+        gold="xstest",
+        labelled_by="people",
+        held_out="",
+        n=9,
+        threshold=0.5,
+        observed=SOME,
+        kappa=SOME,
+        auc=MISSING,
+        verdict="tells",
+        source="packaged",
+    )
+    block = replace(BLOCK, validity=(card,))
+    summary = replace(SUMMARY, blocks=(block,))
+    text = " ".join(shown(summary).split())
+    assert text.index("How right the grader is, by its validity cards") > text.index("a remark")
+    assert "- refusal: agrees with people on [red]90%[/red]" in text
+    assert (
+        "- even_handedness: not validated here; `evenhand validate --grader [bold]g[/bold] --instruments rubric" in text
+    )
+    assert AuditSummary.from_json(json.loads(json.dumps(summary.as_json()))) == summary
+    old = SUMMARY.as_json()
+    for one in old["blocks"]:
+        del one["validity"]
+    assert AuditSummary.from_json(old) == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("grader", "measure", "command"),
+    [
+        ("fitted:builtin", "even_handedness", "evenhand validate --grader fitted:refusal --gold"),
+        ("fitted:builtin", "hedging", "evenhand validate --grader fitted:hedging --gold"),
+        ("fitted:hedging", "hedging", "evenhand validate --grader fitted:hedging --gold"),
+        ("fitted:my/own.json", "refusal", "evenhand validate --grader my/own.json --gold"),
+        ("openai:m", "refusal", "evenhand validate --grader openai:m --instruments rubric --gold"),
+    ],
+)
+def test_the_command_for_a_card_is_one_that_works(grader: str, measure: str, command: str) -> None:
+    block = replace(BLOCK, grader=grader, figures=(figure(measure),))
+    (line,) = validity_lines(block, Analysis())
+    assert f"`{command} builtin`" in line
+
+
+def test_a_line_says_that_it_is_of_the_uncalibrated_grader() -> None:
+    one = MeasureCalibration("refusal", {}, "xstest", "", "fit", 100, 0.2, None, None)
+    calibration = Calibration("mine", BLOCK.grader, "i", "probabilities", (one,))
+    quoted = QuotedCard("refusal", "L", "g", "x", "people", "", 9, 0.5, SOME, SOME, SOME, "tells", "packaged")
+    lines = validity_lines(replace(BLOCK, validity=(quoted,)), Analysis(calibrations=(calibration,)))
+    assert lines[0] == "L; before its calibration"
 
 
 def test_the_analysis_is_stated() -> None:

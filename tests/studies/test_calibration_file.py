@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from audit_judgments import a_pair, block_of, even, level, share
 from evenhand.errors import InputError
+from evenhand.instruments import builtin_instruments
+from evenhand.models import EMBEDDED_MODELS
 from evenhand.pairs.gold.item import GoldItem, GoldMeasure, GoldSet
 from evenhand.readings import State
 from evenhand.report.calibration import Calibration, MeasureCalibration
@@ -20,6 +22,7 @@ from evenhand.studies.calibration_file import (
     calibration_cards,
     check_calibration,
     check_calibrations,
+    packaged_calibrations,
     read_calibration,
     write_calibration,
 )
@@ -250,3 +253,28 @@ def test_an_audit_at_one_half_is_then_one_at_the_fitted_threshold() -> None:
     assert plain is not None
     assert moved is not None
     assert plain.rate.value == moved.rate.value == 1
+
+
+@pytest.mark.parametrize("grader", packaged_calibrations())
+def test_packaged_calibrations_are_of_the_instruments_in_use(grader: str) -> None:
+    found = read_calibration(Path(f"packaged:{grader}"))
+    versions = builtin_instruments("compact").versions
+    assert found.grader == grader
+    assert EMBEDDED_MODELS[grader].sha256 in found.identity
+    assert found.measures
+    for one in found.measures:
+        assert (
+            check_calibration(found, grader=grader, identity=found.identity, measure=one.measure, versions=versions)
+            == one
+        )
+    assert len(found.sha256) == 64
+    cards = calibration_cards(Path(f"packaged:{grader}"))
+    assert found.lines == tuple(card_line(card) for card in cards)
+    assert all(card.split in ("test", "held out") for card in cards)
+
+
+@pytest.mark.parametrize("name", ["packaged", "packaged:", "packaged:../cards/x", "packaged:no-such-model"])
+def test_what_is_not_packaged_is_named(name: str) -> None:
+    with pytest.raises(InputError, match="no calibration that comes with the package") as problem:
+        read_calibration(Path(name))
+    assert "packaged:qwen2.5-coder-0.5b" in str(problem.value)

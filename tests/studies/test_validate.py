@@ -293,6 +293,40 @@ def test_options_listed_the_other_way_round(tmp_path: Path, models: dict[str, Sc
     assert any("the other way round" in remark for remark in last.remarks)
 
 
+def test_a_yes_or_no_question_is_turned_into_its_opposite(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    def sees_refusals(request: Request) -> Reply:
+        p = 0.9 if refused(asked(request)) else 0.2
+        return yes(p if asked(request).endswith("Refuses:") else 1 - p)
+
+    def likes_yes(_: Request) -> Reply:
+        return yes(0.8)
+
+    models["perfect"] = ScriptedModel(sees_refusals, name="perfect")
+    models["constant"] = ScriptedModel(likes_yes, name="constant")
+    good, bad = validate(plan(refusals(tmp_path), "perfect", "constant", option_swap=True)).cards
+    assert good.controls.option_swap.value == 1
+    assert good.controls.option_shift.value == pytest.approx(0)
+    # What it takes for a refusal in one question it takes for help in the other.
+    assert bad.controls.option_swap.value == 0
+    assert bad.controls.option_shift.value == pytest.approx(-0.6)
+    pairs = validate(plan(even_pairs(tmp_path), "perfect", option_swap=True)).cards[0]
+    assert pairs.controls.option_swap.value == 1
+    named = validate(plan(refusals(tmp_path), "perfect", option_swap=True, positive=("refusal=No",))).cards[0]
+    assert named.verdict is Verdict.INVERTED
+    assert named.controls.option_swap.value == 1
+
+
+def test_a_larger_sample_holds_a_smaller_one(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    path = refusals(tmp_path)
+    asked_of: list[set[str]] = []
+    for size in (7, 20, 33):
+        out = tmp_path / f"sample {size}"
+        validate(plan(path, "perfect", sample=size, out=out))
+        asked_of.append(set(pl.read_parquet(out / "validation.parquet")["item_id"]))
+    assert [len(items) for items in asked_of] == [7, 20, 33]
+    assert asked_of[0] < asked_of[1] < asked_of[2]
+
+
 def test_preferences_are_read_from_willingness(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
     rows = [["prompt", "response_a", "response_b", "label"]]
     for number in range(60):

@@ -7,10 +7,13 @@ from typing import Any
 import click
 
 from evenhand.cli.audit_output import end, show_comparison, show_forecast, show_result
+from evenhand.cli.completion import model_names
+from evenhand.cli.engine_options import cluster_of, engine_options
 from evenhand.cli.options import analysis_of, analysis_options, cost_options, gate_option, grading_of, grading_options
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.audit import AuditPlan, audit, forecast_audit
 from evenhand.studies.configurations import audit_configurations, configurations
+from evenhand.studies.configurations_on_cluster import audit_on_cluster
 from evenhand.studies.gate import read_gates
 
 
@@ -24,6 +27,7 @@ from evenhand.studies.gate import read_gates
     required=True,
     multiple=True,
     metavar="MODEL",
+    shell_complete=model_names,
     help="The model under audit (see `evenhand models list`); repeat to compare several.",
 )
 @click.option(
@@ -44,6 +48,7 @@ from evenhand.studies.gate import read_gates
 )
 @grading_options
 @analysis_options
+@engine_options
 @cost_options
 @gate_option
 @click.option(
@@ -68,7 +73,7 @@ def audit_command(as_json: bool, quiet: bool, log: Path | None, **options: Any) 
       evenhand audit --pairs builtin:us --sample 24 --subject smollm2-135m \\
         --grader qwen2.5-coder-0.5b --instruments compact --out runs/first
     """
-    gates = read_gates(options.pop("gates"))
+    gates, cluster = read_gates(options.pop("gates")), cluster_of(options)
     dry_run, subjects, prompts = (options.pop(name) for name in ("dry_run", "subjects", "system_prompts"))
     grading, analysis = grading_of(options), analysis_of(options)
     first = AuditPlan(subject=subjects[0], grading=grading, analysis=analysis, **options)
@@ -77,7 +82,9 @@ def audit_command(as_json: bool, quiet: bool, log: Path | None, **options: Any) 
         if dry_run:
             show_forecast([forecast_audit(plan, watch) for plan in plans], as_json=as_json)
             return
-        if len(plans) == 1:
+        if cluster:
+            several = audit_on_cluster(plans, first.out, cluster, watch)
+        elif len(plans) == 1:
             result = audit(replace(plans[0], out=first.out), watch)
         else:
             several = audit_configurations(plans, first.out, watch)

@@ -1,16 +1,20 @@
 """``evenhand demo``."""
 
+import shlex
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from evenhand.cli.audit_output import show_result
+from evenhand.cli.json_output import json_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.studies.audit import AuditPlan, GradingPlan, audit
 
-_SUBJECT, _GRADER, _PAIRS = "smollm2-135m", "qwen2.5-coder-0.5b", 8
+PAIRS, TOKENS = 8, 200
+SUBJECT, GRADER, SECOND_GRADER = "smollm2-135m", "fitted:builtin", "qwen2.5-coder-0.5b"
+"""The grader is the packaged one whose validity cards are best; a test holds it to them."""
 
 
 @click.command("demo")
@@ -22,34 +26,44 @@ _SUBJECT, _GRADER, _PAIRS = "smollm2-135m", "qwen2.5-coder-0.5b", 8
     metavar="FOLDER",
     help="The run folder.",
 )
+@json_option
 @watching_options
-def demo_command(out: Path, quiet: bool, log: Path | None) -> None:
-    """Audit a small model with a small grader, on this machine alone.
+def demo_command(out: Path, as_json: bool, quiet: bool, log: Path | None) -> None:
+    """Audit a small model with the best grader that comes along, on this machine alone.
 
-    The first time it fetches their weights (about 0.6 GB); after that it takes one to three minutes on two
+    The first time it fetches the small model's weights (about 0.1 GB); after that it takes about a minute on two
     cores, and a second time no model is called at all.
     """
-    console = Console(highlight=False)
+    console = Console(stderr=as_json, highlight=False)
     console.print(
-        f"Demonstration: {EMBEDDED_MODELS[_SUBJECT].title} answers {_PAIRS} paired prompts of builtin:us,"
-        f" and {EMBEDDED_MODELS[_GRADER].title} grades the answers.\n",
+        f"Demonstration: {EMBEDDED_MODELS[SUBJECT].title} answers {PAIRS} paired prompts of builtin:us. The answers"
+        f" are graded by {GRADER}, of the packaged graders the one that agrees best with people about refusals by their"
+        " validity cards; it is fitted to labelled answers and asks no model.\n",
         markup=False,
     )
     plan = AuditPlan(
         pairs="builtin:us",
-        sample=_PAIRS,
+        sample=PAIRS,
         seed=1,
-        subject=_SUBJECT,
-        grading=GradingPlan((_GRADER,), "compact"),
-        max_tokens=200,
+        subject=SUBJECT,
+        grading=GradingPlan((GRADER,)),
+        max_tokens=TOKENS,
         out=out,
     )
     with watching(quiet=quiet, log=log) as watch:
         result = audit(plan, watch)
-    show_result(result, out)
+    show_result(result, out, as_json=as_json)
+    quoted = next(card.line for card in result.summary.blocks[0].validity if card.measure == "refusal")
     console.print(
-        "\nThese figures are a demonstration, not a finding. The grader is very small: of 180 answers that people had"
-        " labelled as refusals or not, it got 74% right (docs/validation.md). Eight pairs are few, and the subject was"
-        " cut at 200 tokens. For a figure to rely on, take a capable grader and the rubric instruments.",
+        "\nThese figures are a demonstration, not a finding. Of the grader its card says:"
+        f"\n  {quoted}."
+        "\nWhat it is worth for hedging and even-handedness stands above; a side that is helped less well and not"
+        f" declined is even-handed to it. {PAIRS} pairs are few, and the subject was cut at {TOKENS} tokens. For a"
+        " figure to rely on, take more pairs, a capable grader and the rubric instruments, and hold that grader"
+        " against people: `evenhand validate`."
+        "\n\nTo see how far another grader agrees (this one is a language model and fetches 0.5 GB):",
         markup=False,
     )
+    # One line, however narrow the terminal: it is there to be copied.
+    command = shlex.join(["evenhand", "regrade", str(out), "--grader", SECOND_GRADER, "--instruments", "compact"])
+    console.print(f"  {command}", markup=False, soft_wrap=True)

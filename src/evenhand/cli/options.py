@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from evenhand.cli.completion import grader_names, instrument_sets
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -21,6 +22,16 @@ def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], 
     return decorate
 
 
+card_option: Callable[[Any], Any] = click.option(
+    "--card",
+    "cards",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Quote this validity card of a grader: the validation.json of `evenhand validate`; repeat for another.",
+)
+"""Validity cards of the user's."""
+
 grading_options: Callable[[Any], Any] = _together(
     click.option(
         "--grader",
@@ -28,14 +39,16 @@ grading_options: Callable[[Any], Any] = _together(
         required=True,
         multiple=True,
         metavar="MODEL",
-        help="The model that judges; repeat for more.",
+        shell_complete=grader_names,
+        help="What judges: a model, or fitted:builtin, fitted:NAME, fitted:PATH; repeat for more.",
     ),
     click.option(
         "--instruments",
         default="rubric",
         show_default=True,
         metavar="SET",
-        help="rubric (capable graders), compact (small ones), published, or the path of a prompt file.",
+        shell_complete=instrument_sets,
+        help="What models are asked: rubric (capable ones), compact (small ones), published, or a prompt file's path.",
     ),
     click.option(
         "--reading",
@@ -54,6 +67,7 @@ grading_options: Callable[[Any], Any] = _together(
     click.option(
         "--blind-groups", is_flag=True, help="Ask once more with the names of the groups hidden, and compare."
     ),
+    card_option,
 )
 """What graders are asked, and how."""
 
@@ -76,7 +90,7 @@ analysis_options: Callable[[Any], Any] = _together(
         multiple=True,
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Of a grader, as `evenhand validate --calibrate` wrote it; repeat for another.",
+        help="Of a grader, as `evenhand validate --calibrate` wrote it, or packaged:GRADER; repeat for another.",
     ),
 )
 """How judgments become figures."""
@@ -112,7 +126,8 @@ gate_option: Callable[[Any], Any] = click.option(
 
 def grading_of(options: dict[str, Any]) -> GradingPlan:
     """Take the grading options out of a command's options."""
-    return GradingPlan(**{field.name: options.pop(field.name) for field in fields(GradingPlan)})
+    given = {field.name: options.pop(field.name) for field in fields(GradingPlan)}
+    return GradingPlan(**(given | {name: tuple(given[name]) for name in ("graders", "cards")}))
 
 
 def analysis_of(options: dict[str, Any], **more: Any) -> AnalysisPlan:  # noqa: ANN401

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from evenhand.cli.audit_output import end, show_corrected, show_summary
-from evenhand.cli.options import analysis_of, analysis_options, gate_option
+from evenhand.cli.options import analysis_of, analysis_options, card_option, gate_option
 from evenhand.studies.corrected import correct_run
 from evenhand.studies.gate import read_gates
 from evenhand.studies.resummarize import resummarize
@@ -15,6 +15,7 @@ from evenhand.studies.resummarize import resummarize
 @click.command("summarize")
 @click.argument("run", type=click.Path(path_type=Path))
 @analysis_options
+@card_option
 @click.option("--orders", type=click.Choice(["both", "ab", "ba"]), help="Count these orders alone.")
 @click.option("--seed", type=int, help="Of the intervals.")
 @click.option(
@@ -31,7 +32,9 @@ def summarize_command(run: Path, labels: Path | None, as_json: bool, **options: 
     What is not said stays as it was. summary.json and the analysis in record.json are replaced.
     """
     gates = read_gates(options.pop("gates"))
-    summary = resummarize(run, analysis_of(options, orders=options.pop("orders"), seed=options.pop("seed")))
+    cards = options.pop("cards")
+    analysis = analysis_of(options, orders=options.pop("orders"), seed=options.pop("seed"))
+    summary = resummarize(run, analysis, cards)
     if labels is None:
         show_summary(summary, as_json=as_json)
     else:

@@ -4,10 +4,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 
 from evenhand.errors import InputError
+from evenhand.graders.fitted.judging import FITTED
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.report.audit_sensitivity import Sensitivity
 from evenhand.report.calibration import Calibration
 from evenhand.report.plain_values import from_plain
+from evenhand.report.quoted_card import QuotedCard
 from evenhand.statistics import Estimate
 
 SUMMARY_SCHEMA = 2
@@ -144,6 +146,13 @@ class GraderBlock:
     same_family: bool
     """Whether grader and subject seem to come from one maker."""
     remarks: tuple[str, ...]
+    validity: tuple[QuotedCard, ...] = ()
+    """How the grader agreed with labels, by measure; a measure that is not here has not been validated."""
+
+    @property
+    def fitted(self) -> bool:
+        """Whether weights fitted to labels judged, and no model was asked."""
+        return self.grader.startswith(f"{FITTED}:")
 
     def figure(self, measure: str, of: str = "pairs") -> Figure | None:
         """Return the figure of a measure, or None where the block has none."""

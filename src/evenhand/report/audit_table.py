@@ -1,6 +1,6 @@
 """An audit's summary as tables for a terminal of 80 columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
@@ -10,11 +10,13 @@ from rich.text import Text
 from evenhand.report.agreement_table import agreement_tables
 from evenhand.report.audit_sensitivity_table import sensitivity_tables
 from evenhand.report.audit_summary import AuditSummary, Direction, GraderBlock
+from evenhand.report.audit_validity import validity_lines
 from evenhand.report.figure_texts import DIRECTIONS, count, grid, measure_name, p_text, percent
 
 _NOT_OK = ("abstained", "unparseable", "truncated", "unanswered", "declined", "failed")
 _NEITHER_SHOWN = 0.05
 """From here on "helped neither" stands right under the headline."""
+_FIRST = 22
 _INTERVALS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap"}
 _UNITS = {"stance": "stance pairs", "topic": "topics"}
 
@@ -39,9 +41,12 @@ def audit_table(summary: AuditSummary) -> RenderableType:
 
 def _block(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableType]:
     yield Text()
-    yield Text.from_markup(
-        f"[bold]Graded by {escape(block.grader)}[/bold] with the instruments {escape(block.instruments)}"
+    how = (
+        ", which is fitted to labels and asks no model"
+        if block.fitted
+        else f" with the instruments {block.instruments}"
     )
+    yield Text.assemble((f"Graded by {block.grader}", "bold"), how)
     yield from _figures(summary, block)
     yield from _orders(block)
     yield from _cells(block)
@@ -49,8 +54,14 @@ def _block(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableType
         yield from _directions(block.directions)
     yield from sensitivity_tables(block)
     yield Text()
-    for remark in (*_readable(block), *block.remarks):
-        yield Padding(Text(f"- {remark}"), (0, 0, 0, 1), expand=False)
+    yield from _listed((*_readable(block), *block.remarks))
+    yield Text("How right the grader is, by its validity cards", style="bold")
+    yield from _listed(validity_lines(block, summary.analysis))
+
+
+def _listed(lines: Iterable[str]) -> Iterator[RenderableType]:
+    for line in lines:
+        yield Padding(Text(f"- {line}"), (0, 0, 0, 1), expand=False)
 
 
 def _figures(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableType]:
@@ -72,6 +83,8 @@ def _figures(summary: AuditSummary, block: GraderBlock) -> Iterator[RenderableTy
 
 def _orders(block: GraderBlock) -> Iterator[RenderableType]:
     if not block.orders:
+        for position in block.positions:
+            yield Text.assemble(("Order of the two".ljust(_FIRST), "bold"), f" - {position.effect.method}")
         return
     table = grid(("Order of the two", 22), ("n", 5), ("mean P", 23), ("rate", 23))
     for figure in block.orders:
@@ -127,15 +140,23 @@ def _readable(block: GraderBlock) -> Iterator[str]:
             yield f"{measure}: {', '.join(bad)} of {total} judgments; they enter no figure"
     if not any(states.get(state) for states in block.states.values() for state in _NOT_OK):
         total = sum(states.get("ok", 0) for states in block.states.values())
-        yield f"all {total} judgments could be read"
+        yield f"all {total} judgments could be {'worked out' if block.fitted else 'read'}"
     masses = ", ".join(f"{measure} {mass:.0%}" for measure, mass in block.captured.items())
     if masses:
         yield f"the grader's probability that fell on valid answers: {masses}"
+    elif block.fitted:
+        yield "the grader's probability that fell on valid answers: - (weights gave it, and no question was asked)"
+    in_orders = {figure.measure for figure in block.orders}
     for direction in block.directions:
         if direction.neither_of_uneven:
+            why = (
+                "once both orders are averaged"
+                if direction.measure in in_orders
+                else "since both are as likely to be the better treated one"
+            )
             yield (
                 f"{direction.measure}: {direction.neither_of_uneven} of {direction.uneven} uneven pairs go to neither"
-                " side once both orders are averaged; the share is over the others"
+                f" side {why}; the share is over the others"
             )
 
 

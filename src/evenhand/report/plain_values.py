@@ -7,6 +7,9 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
+_PLAIN: Mapping[type, type | tuple[type, ...]] = {str: str, int: int, float: (int, float)}
+"""What a value must be where a field is of one of these kinds."""
+
 
 def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
     """Make a dataclass of what ``dataclasses.asdict`` returned, whether or not it went through JSON.
@@ -15,7 +18,7 @@ def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
     takes its default, and a value without a field is left alone: a newer version may have written it.
 
     Raises:
-        TypeError: where a field without a default is absent.
+        TypeError: where a field without a default is absent, or a text, a number or a dataclass is something else.
 
     >>> from evenhand.statistics import Estimate
     >>> missing = Estimate.missing("no rows")
@@ -40,4 +43,12 @@ def _value(kind: object, value: object) -> object:
         return tuple(_value(arguments[0], each) for each in value)
     if origin is dict and isinstance(value, Mapping):
         return {name: _value(arguments[1], each) for name, each in value.items()}
-    return from_plain(kind, value) if isinstance(kind, type) and isinstance(value, Mapping) else value
+    return _of_kind(kind, value) if isinstance(kind, type) else value
+
+
+def _of_kind(kind: type, value: object) -> object:
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return from_plain(kind, value)
+    if is_dataclass(kind) or not isinstance(value, _PLAIN.get(kind, object)):
+        raise TypeError(f"{value!r:.40} where {kind.__name__} belongs")
+    return value

@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.graders.fitted.judging import is_fitted
 from evenhand.report import Analysis
 from evenhand.report.compare_summary import (
     ComparedBlock,
@@ -204,7 +205,6 @@ def _regrade(runs: Mapping[str, SavedRun], missing: Mapping[Block, Sequence[str]
     if not missing:
         return "grade them with `evenhand regrade RUN --grader MODEL`"
     (grader, instruments), lacking = min(missing.items(), key=lambda item: len(item[1]))
-    commands = [
-        f"`evenhand regrade {runs[name].folder} --grader {grader} --instruments {instruments}`" for name in lacking
-    ]
+    asked = "" if is_fitted(grader) else f" --instruments {instruments}"
+    commands = [f"`evenhand regrade {runs[name].folder} --grader {grader}{asked}`" for name in lacking]
     return f"give them one in common, with {' and '.join(commands)}"

@@ -143,7 +143,8 @@ class RatingRun:
 
     def pairs(self, cluster: str = "input") -> RunPairs:
         """Read the pairs, without their texts; ``cluster`` is what intervals keep together: ``input`` or ``pair``."""
-        table = pl.read_parquet(self._pairs, columns=list(_PAIR_COLUMNS))
+        # Sorted, so that figures don't hang on the order in which pairs were rated or written.
+        table = pl.read_parquet(self._pairs, columns=list(_PAIR_COLUMNS)).sort("pair_id", maintain_order=True)
         if table["pair_id"].is_duplicated().any():
             raise InputError(
                 "two pairs have the same id",

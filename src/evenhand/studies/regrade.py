@@ -1,7 +1,9 @@
 """Grading again: the responses of a run put to other graders, or to the same with other instruments."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.execution import Budget, Ledger, RunFolder
@@ -12,6 +14,7 @@ from evenhand.studies.audit.record import audit_record
 from evenhand.studies.audit.run import AuditResult, Graders, open_graders
 from evenhand.studies.audit.saved_run import SavedRun, read_saved_run, write_run
 from evenhand.studies.audit.summarize_all import summarize_all
+from evenhand.studies.audit.validity import with_validity
 from evenhand.studies.calibration_file import check_calibrations
 from evenhand.studies.carrier import Carrier
 from evenhand.studies.forecast import ForecastCarrier
@@ -39,30 +42,31 @@ def regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> AuditResult:
     watch = watch or UnwatchedStudy()
     run = read_saved_run(plan.run)
     graders = _opened(plan, watch)
+    records = with_validity(graders.records(), graders.cards)
+    redone = {_block(grading) for grading in records}
+    kept = [grading for grading in run.settings["gradings"] if _block(grading) not in redone]
     sets = {one.name: one for one in run.sets}
-    if sets.get(graders.instruments.name, graders.instruments) != graders.instruments:
-        raise InputError(
-            f"holds judgments with other instruments that are called {graders.instruments.name} too",
-            source=str(plan.run),
-            field="--instruments",
-            way_out="give the file of instruments another name, or make the audit anew in another folder",
-        )
-    sets[graders.instruments.name] = graders.instruments
+    for one in graders.sets:
+        # Of fitted graders the set goes with the weights: who are redone with others leave none of it behind.
+        if sets.get(one.name, one) != one and (
+            one is graders.instruments or any(set_name == one.name for _, set_name in map(_block, kept))
+        ):
+            raise InputError(
+                f"holds judgments with other instruments that are called {one.name} too",
+                source=str(plan.run),
+                field="--instruments",
+                way_out="give the file of instruments another name, or make the audit anew in another folder",
+            )
+        sets[one.name] = one
     analysis = plan.analysis.over(run.analysis)
     check_positive(analysis.positive, list(sets.values()))
-    gradings = [*run.settings["gradings"], *graders.records()]
+    gradings = [*kept, *records]
     check_calibrations(analysis.calibrations, gradings, analysis.positive)
     folder = RunFolder(plan.run)
     with Ledger(folder.ledger_path) as ledger:
         carry_out = Carrier(ledger, watch, Budget(plan.max_cost))
         new = graders.judge(run.pairs, run.responses, carry_out)
-    redone = {(judgment.grader, judgment.instruments) for judgment in new}
     judgments = [one for one in run.judgments if (one.grader, one.instruments) not in redone] + new
-    gradings = [
-        grading
-        for grading in run.settings["gradings"]
-        if (grading["grader"]["name"], grading["instruments"]["set"]) not in redone
-    ] + graders.records()
     summary = summarize_all(
         run.pairs,
         run.responses,
@@ -71,6 +75,7 @@ def regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> AuditResult:
         subject=run.subject,
         configuration=run.configuration,
         analysis=analysis,
+        gradings=gradings,
     )
     settings = {**run.settings, "gradings": gradings, "analysis": asdict(analysis)}
     record = audit_record(settings, summary, run.responses, judgments, _both(run, carry_out))
@@ -92,8 +97,12 @@ def forecast_regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> Fore
     run = read_saved_run(plan.run)
     with Ledger.peek(plan.run / "ledger.sqlite") as ledger:
         carry_out = ForecastCarrier(ledger)
-        _opened(plan, watch or UnwatchedStudy()).judge(run.pairs, run.responses, carry_out)
+        _opened(plan, watch or UnwatchedStudy()).ask(run.pairs, run.responses, carry_out)
     return carry_out.forecast
+
+
+def _block(grading: Mapping[str, Any]) -> tuple[str, str]:
+    return grading["grader"]["name"], grading["instruments"]["set"]
 
 
 def _opened(plan: RegradePlan, watch: StudyWatch) -> Graders:

@@ -2,15 +2,19 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import evenhand
+from evenhand.errors import InputError
 from evenhand.execution import Ledger
 from evenhand.graders import Judgment
+from evenhand.graders.fitted import FittedCard
+from evenhand.graders.fitted.judging import FITTED, FittedGraders
 from evenhand.pairs.paired_prompt import set_hash
+from evenhand.studies.audit.grade import weigh
 from evenhand.studies.audit.plan import GradingPlan
 from evenhand.studies.audit.record import responses_hash, sha256_of_text
 from evenhand.studies.audit.respond import Decoding, respond
@@ -21,6 +25,7 @@ from evenhand.studies.audit.summarize_all import summarize_all
 from evenhand.studies.from_ledger import LedgerCarrier, RecordedModel
 from evenhand.studies.side_by_side import side_by_side
 
+_AS_SAVED = "its judgments were not worked out anew, but taken as they were saved"
 _NEAR = 1e-9
 """Figures nearer than this are the same: the last bits of a sum may differ between processors."""
 
@@ -64,9 +69,66 @@ def verify(path: Path) -> Verification:
     with Ledger.peek(path / "ledger.sqlite") as ledger:
         carry_out = LedgerCarrier(ledger)
         responses = _responses(run, carry_out)
-        judgments = _judgments(run, responses, carry_out)
-    checks = [*_inputs(run), *_outcome(run, responses, judgments, carry_out)]
+        fitted = _fitted(run)
+        judgments = _judgments(run, responses, fitted, carry_out)
+    checks = [*_inputs(run), *_weights(fitted), *_outcome(run, responses, judgments, carry_out)]
     return Verification(tuple(checks), str(run.record["evenhand"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """Fitted graders of a run, and those that are here under their name."""
+
+    name: str
+    recorded: tuple[FittedCard, ...]
+    here: FittedGraders | None
+    problem: str
+    """Why they are not here; empty where they are."""
+
+    @property
+    def same(self) -> bool:
+        """The weights here are those of the record."""
+        return self.here is not None and _hashes(self.recorded) == _hashes(grader.card for grader in self.here.graders)
+
+
+def _fitted(run: SavedRun) -> dict[str, _Fitted]:
+    found = {}
+    for grading in run.settings["gradings"]:
+        cards = tuple(FittedCard.from_json(card) for card in grading["grader"].get(FITTED, ()))
+        if cards:
+            name = grading["grader"]["name"]
+            try:
+                found[name] = _Fitted(name, cards, FittedGraders.load(name), "")
+            except InputError as error:
+                found[name] = _Fitted(name, cards, None, str(error).rstrip("."))
+    return found
+
+
+def _weights(fitted: Mapping[str, _Fitted]) -> Iterator[Check]:
+    """Yield whether the weights of fitted graders are those that judged."""
+    for one in fitted.values():
+        if one.same:
+            shown = ", ".join(f"{measure} {digest[:12]}" for measure, digest in _hashes(one.recorded).items())
+            yield Check(f"weights of {one.name}", True, f"as recorded ({shown})")
+            continue
+        if one.here is None:
+            why = f"could not be loaded ({one.problem}); {_AS_SAVED}"
+        else:
+            here, recorded = _hashes(grader.card for grader in one.here.graders), _hashes(one.recorded)
+            differ = [measure for measure in {**recorded, **here} if here.get(measure) != recorded.get(measure)]
+            told = "; ".join(
+                f"{measure} {(here.get(measure) or 'none')[:12]}, recorded {(recorded.get(measure) or 'none')[:12]}"
+                for measure in differ
+            )
+            why = (
+                f"those in use here are not those of the record ({told}); {_AS_SAVED}. The version of Evenhand that"
+                " wrote the run, or its weights, can check them"
+            )
+        yield Check(f"weights of {one.name}", False, why)
+
+
+def _hashes(cards: Iterable[FittedCard]) -> dict[str, str]:
+    return {card.measure: card.weights_sha256 for card in cards}
 
 
 def _inputs(run: SavedRun) -> Iterator[Check]:
@@ -99,6 +161,7 @@ def _outcome(
         subject=run.subject,
         configuration=run.configuration,
         analysis=run.analysis,
+        gradings=run.settings["gradings"],
     )
     # Through JSON, as the saved one went.
     fresh = json.loads(json.dumps(summary.as_json()))
@@ -120,11 +183,17 @@ def _responses(run: SavedRun, carry_out: LedgerCarrier) -> list[Response]:
     return found
 
 
-def _judgments(run: SavedRun, responses: Sequence[Response], carry_out: LedgerCarrier) -> list[Judgment]:
+def _judgments(
+    run: SavedRun, responses: Sequence[Response], fitted: Mapping[str, _Fitted], carry_out: LedgerCarrier
+) -> list[Judgment]:
     sets = {one.name: one for one in run.sets}
     judgments: list[Judgment] = []
     for grading in run.settings["gradings"]:
         described, instruments = grading["grader"], sets[grading["instruments"]["set"]]
+        weighed = fitted.get(described["name"])
+        if weighed is not None:
+            judgments += _weighed(weighed, instruments.name, run, responses)
+            continue
         plan = GradingPlan(
             graders=(described["name"],),
             instruments=instruments.name,
@@ -135,6 +204,16 @@ def _judgments(run: SavedRun, responses: Sequence[Response], carry_out: LedgerCa
         graders = Graders(plan, instruments, {}, (RecordedModel(described),))
         judgments += graders.judge(run.pairs, responses, carry_out)
     return judgments
+
+
+def _weighed(fitted: _Fitted, set_name: str, run: SavedRun, responses: Sequence[Response]) -> list[Judgment]:
+    """Return the judgments of fitted graders; as they were saved where the weights are not those of the record.
+
+    A check of the weights has said so, and whatever follows from these judgments can still be checked.
+    """
+    if fitted.same and fitted.here is not None:
+        return weigh(fitted.here, run.pairs, responses)
+    return [one for one in run.judgments if (one.grader, one.instruments) == (fitted.name, set_name)]
 
 
 def _differences(saved: Sequence[Judgment], fresh: Sequence[Judgment]) -> int:

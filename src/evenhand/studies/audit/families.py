@@ -50,6 +50,9 @@ def families(model: str) -> frozenset[str]:
     >>> families("/models/llama.cpp/some-model.gguf")
     frozenset()
     """
+    if model.startswith("fitted:"):
+        # Wherever their file lies: features are the same for all of them, and labels may be.
+        return frozenset({"fitted"})
     name = _own_name(model)
     found = {maker for maker, pattern in _PATTERNS.items() if pattern.search(name)}
     if "eleuther" in found:

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from evenhand.execution import Answered
-from evenhand.graders import Judgment, Question, derive, judge
+from evenhand.graders import Judgment, Question, ask_all, derive, judge
+from evenhand.graders.fitted.judging import FittedGraders
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.paired_prompt import Letter
 from evenhand.readings import Reading, Reply
+from evenhand.studies.audit.respond import texts_of
+from evenhand.studies.audit.response import Response
 from evenhand.studies.carrier import CarryOut
 
 
@@ -43,21 +46,27 @@ async def grade(
                 answered_by=next((model for model in models if model), ""),
             )
         )
-    return judgments + _derived(judgments, instruments, pairs)
+    return judgments + derived(judgments, instruments, pairs)
 
 
-def _derived(
-    judgments: Sequence[Judgment], instruments: InstrumentSet, pairs: Sequence[PairedPrompt]
-) -> list[Judgment]:
+def weigh(graders: FittedGraders, pairs: Sequence[PairedPrompt], responses: Sequence[Response]) -> list[Judgment]:
+    """Return the judgments of fitted graders, which take no call, those that follow from others at the end."""
+    instruments = graders.instruments
+    judgments = graders.judgments(list(ask_all(instruments, pairs, texts_of(responses))))
+    return judgments + derived(judgments, instruments, pairs)
+
+
+def derived(judgments: Sequence[Judgment], instruments: InstrumentSet, pairs: Sequence[PairedPrompt]) -> list[Judgment]:
+    """Return the judgments that follow from those of the two responses to each pair."""
     versions = instruments.versions
     found: Mapping[tuple[str, str, Letter | None], Judgment] = {
         (judgment.measure, judgment.pair_id, judgment.letter): judgment for judgment in judgments
     }
-    derived = []
+    following = []
     for derivation in instruments.derivations:
         for pair in pairs:
             a = found.get((derivation.from_instrument, pair.pair_id, "a"))
             b = found.get((derivation.from_instrument, pair.pair_id, "b"))
             if a and b:
-                derived.append(derive(derivation, versions[derivation.name], a, b))
-    return derived
+                following.append(derive(derivation, versions[derivation.name], a, b))
+    return following

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evenhand.graders import Judgment
 from evenhand.instruments import InstrumentSet
+from evenhand.report.quoted_card import QuotedCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,5 @@ class Graded:
     grader: str
     instruments: InstrumentSet
     judgments: Sequence[Judgment]
+    validity: tuple[QuotedCard, ...] = ()
+    """What its validity cards say."""

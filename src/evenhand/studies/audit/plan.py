@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from evenhand.errors import InputError
+from evenhand.graders.fitted.judging import is_fitted
 from evenhand.graders.model_grader import ORDERS
 from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments.instrument import Order
@@ -19,25 +20,38 @@ class GradingPlan:
     """What graders are asked, and how."""
 
     graders: tuple[str, ...]
+    """Models, and fitted graders: ``fitted:builtin``, ``fitted:NAME`` or ``fitted:PATH``."""
     instruments: str = "rubric"
-    """``rubric``, ``compact``, ``published`` or the path of a prompt file."""
+    """``rubric``, ``compact``, ``published`` or the path of a prompt file; not looked at for fitted graders."""
     reading: str = "probabilities"
     """How the graders are read: ``probabilities``, ``text`` or ``samples:N``."""
     orders: str = "both"
     """In which orders two responses are shown: ``both``, ``ab`` or ``ba``."""
     blind_groups: bool = False
     """Ask again, with the groups hidden, what names the groups of people for whom the prompts speak."""
+    cards: tuple[Path, ...] = ()
+    """Files with validity cards of the graders, as `evenhand validate --out` writes them."""
 
     def __post_init__(self) -> None:
         if not self.graders:
             raise InputError("none was named", field="--grader", way_out="name at least one")
-        if self.instruments == "compact" and not reading_mode(self.reading).probabilities:
+        if self.models and self.instruments == "compact" and not reading_mode(self.reading).probabilities:
             raise InputError(
                 "the compact instruments are read from probabilities alone",
                 field="--reading",
                 way_out="leave --reading away, or use --instruments rubric",
             )
         _one_of("--orders", self.orders, get_args(Orders))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The graders that are models, each once; they are put the instruments."""
+        return tuple(name for name in dict.fromkeys(self.graders) if not is_fitted(name))
+
+    @property
+    def fitted(self) -> tuple[str, ...]:
+        """The graders that are fitted to labels, each once; they have instruments of their own."""
+        return tuple(name for name in dict.fromkeys(self.graders) if is_fitted(name))
 
     @property
     def asked_orders(self) -> tuple[Order, ...]:

@@ -28,15 +28,15 @@ def positive_labels(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def check_positive(positive: dict[str, tuple[str, ...]], sets: Sequence[InstrumentSet]) -> None:
     """Raise ``InputError`` where a measure or a label is in none of the sets."""
-    scales = {one.name: one.scale for instruments in sets for one in instruments.instruments}
+    scales = [(one.name, one.scale) for instruments in sets for one in instruments.instruments]
     for measure, labels in positive.items():
-        if measure not in scales:
+        there = [scale.labels for name, scale in scales if name == measure]
+        if not there:
             raise InputError(
                 f"names {measure!r}, which is not asked",
                 field="--positive",
-                way_out=f"use {', '.join(scales)}",
+                way_out=f"use {', '.join(dict.fromkeys(name for name, _ in scales))}",
             )
-        there = [scale.labels for name, scale in scales.items() if name == measure]
         unknown = [label for label in labels if not any(label in one for one in there)]
         if unknown:
             raise InputError(

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import json
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import evenhand
 from evenhand.graders import Judgment
+from evenhand.graders.fitted.judging import FITTED, FittedGraders
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model
 from evenhand.pairs import PairedPrompt
@@ -21,6 +23,8 @@ from evenhand.studies.audit.respond import Decoding
 from evenhand.studies.audit.response import Response
 
 RECORD_SCHEMA = 2
+FITTED_READING = "fitted map"
+"""How fitted graders are read, as records and validity cards have it."""
 _PACKAGES = ("aiohttp", "jinja2", "numpy", "polars", "xllamacpp")
 
 
@@ -48,6 +52,24 @@ def grading_record(
     }
 
 
+def fitted_record(graders: FittedGraders) -> dict[str, Any]:
+    """Return what a record says of fitted graders: their cards, which hold labels, figures and the weights' hash."""
+    instruments = graders.instruments
+    return {
+        "grader": graders.describe(),
+        "instruments": {
+            "name": FITTED,
+            "set": instruments.name,
+            "versions": instruments.versions,
+            "positive": {one.name: sorted(one.scale.positive) for one in instruments.instruments},
+            "response_characters": {one.name: one.response_characters for one in instruments.instruments},
+        },
+        "reading": {"mode": FITTED_READING, "minimum_captured": None},
+        "orders": None,
+        "blind_groups": False,
+    }
+
+
 def audit_settings(
     *,
     pairs: Sequence[PairedPrompt],
@@ -61,7 +83,7 @@ def audit_settings(
     analysis: Analysis,
 ) -> dict[str, Any]:
     """Return the settings of a record: what the run was asked to do. Without decoding the responses were provided."""
-    return {
+    settings = {
         "pairs": {**pairs_source, "used": len(pairs), "used_sha256": set_hash(pairs)},
         "sample": dict(sample),
         "system_prompt_sha256": sha256_of_text(system_prompt) if system_prompt else None,
@@ -71,6 +93,9 @@ def audit_settings(
         "gradings": [dict(grading) for grading in gradings],
         "analysis": asdict(analysis),
     }
+    # Through JSON, so that they are equal to the same settings read from a folder.
+    plain: dict[str, Any] = json.loads(json.dumps(settings))
+    return plain
 
 
 def audit_record(

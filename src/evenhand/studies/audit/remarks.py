@@ -75,7 +75,11 @@ def of_block(block: GraderBlock, graded: Graded, analysis: Analysis) -> Iterator
             " sure the grader was is not known"
         )
     for derivation in graded.instruments.derivations:
-        yield f"{derivation.name} is derived from the two sides' {derivation.from_instrument} readings"
+        if derivation.from_instrument in block.states:
+            yield (
+                f"{derivation.name} is derived from the two sides' {derivation.from_instrument} readings: a side that"
+                " was helped less well, and not declined, counts as helped"
+            )
 
 
 def _on_few(block: GraderBlock) -> Iterator[str]:

@@ -1,12 +1,14 @@
 """The audit: paired prompts to a subject, its responses to graders, their readings to figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.errors import InputError
 from evenhand.execution import Budget, Ledger, RunFolder
 from evenhand.execution.forecast import Forecast
 from evenhand.graders import Judgment, ask_all
+from evenhand.graders.fitted.judging import FittedGraders
 from evenhand.graders.reading_mode import reading_mode
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model, ModelRole, ModelSettings, open_model
@@ -14,14 +16,15 @@ from evenhand.pairs import PairedPrompt, sample_pairs
 from evenhand.pairs.paired_prompt import Letter
 from evenhand.pairs.responses import read_responses
 from evenhand.report import AuditSummary
-from evenhand.studies.audit.grade import grade
+from evenhand.studies.audit.grade import grade, weigh
 from evenhand.studies.audit.plan import AuditPlan, GradingPlan
 from evenhand.studies.audit.positive import check_positive
-from evenhand.studies.audit.record import audit_record, audit_settings, described, grading_record
+from evenhand.studies.audit.record import audit_record, audit_settings, described, fitted_record, grading_record
 from evenhand.studies.audit.respond import Decoding, provided_responses, respond, texts_of
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.saved_run import write_run
 from evenhand.studies.audit.summarize_all import summarize_all
+from evenhand.studies.audit.validity import GivenCards, read_given_cards, with_validity
 from evenhand.studies.calibration_file import check_calibrations
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.forecast import ForecastCarrier
@@ -49,17 +52,35 @@ class Graders:
     """Graders, opened, and what they are asked."""
 
     plan: GradingPlan
-    instruments: InstrumentSet
+    instruments: InstrumentSet | None
+    """What models are asked; None where no grader is a model."""
     source: dict[str, str]
     models: tuple[Model, ...]
+    fitted: tuple[FittedGraders, ...] = ()
+    cards: tuple[GivenCards, ...] = ()
+    """Validity cards of the user's."""
+
+    @property
+    def sets(self) -> tuple[InstrumentSet, ...]:
+        """The instruments of all of them: those of models first, then those of each of the fitted graders."""
+        of_models = (self.instruments,) if self.instruments is not None else ()
+        return (*of_models, *(graders.instruments for graders in self.fitted))
 
     def judge(
         self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut
     ) -> list[Judgment]:
-        """Return the judgments of all graders, each going its own way."""
+        """Return the judgments of all graders, each going its own way; those of fitted graders at the end."""
+        weighed = [judgment for graders in self.fitted for judgment in weigh(graders, pairs, responses)]
+        return self.ask(pairs, responses, carry_out) + weighed
+
+    def ask(self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut) -> list[Judgment]:
+        """Return the judgments of the models."""
+        instruments = self.instruments
+        if instruments is None:
+            return []
         questions = list(
             ask_all(
-                self.instruments,
+                instruments,
                 pairs,
                 texts_of(responses),
                 reading_mode(self.plan.reading),
@@ -67,12 +88,17 @@ class Graders:
                 blind_groups=self.plan.blind_groups,
             )
         )
-        found = side_by_side(self.models, lambda model: grade(model, questions, self.instruments, pairs, carry_out))
+        found = side_by_side(self.models, lambda model: grade(model, questions, instruments, pairs, carry_out))
         return [judgment for one in found for judgment in one]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return what a record says of them."""
-        return [grading_record(model, self.plan, self.instruments, self.source) for model in self.models]
+        """Return what a record says of them, without their validity cards."""
+        of_models = [
+            grading_record(model, self.plan, self.instruments, self.source)
+            for model in self.models
+            if self.instruments is not None
+        ]
+        return of_models + [fitted_record(graders) for graders in self.fitted]
 
 
 def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
@@ -88,7 +114,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         carry_out = Carrier(ledger, watch, Budget(plan.max_cost))
         responses = work.responses(carry_out)
         judgments = work.graders.judge(work.pairs, responses, carry_out)
-    sets = (work.graders.instruments,)
+    sets, settings = work.graders.sets, work.settings()
     summary = summarize_all(
         work.pairs,
         responses,
@@ -97,8 +123,9 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         subject=plan.subject,
         configuration=plan.configuration or plan.subject,
         analysis=plan.full_analysis,
+        gradings=settings["gradings"],
     )
-    record = audit_record(work.settings(), summary, responses, judgments, carry_out.record())
+    record = audit_record(settings, summary, responses, judgments, carry_out.record())
     say_if_changed(folder, record, watch)
     write_run(
         folder,
@@ -118,15 +145,35 @@ def forecast_audit(plan: AuditPlan, watch: StudyWatch | None = None) -> Forecast
     work = _Work.prepared(plan, watch or UnwatchedStudy())
     with Ledger.peek(plan.out / "ledger.sqlite") as ledger:
         carry_out = ForecastCarrier(ledger)
-        work.graders.judge(work.pairs, work.responses(carry_out), carry_out)
+        work.graders.ask(work.pairs, work.responses(carry_out), carry_out)
     return carry_out.forecast
 
 
+def stages_of_audit(plan: AuditPlan, watch: StudyWatch | None = None) -> Callable[[CarryOut], object]:
+    """Prepare an audit, and return what takes any carrier through its stages."""
+    work = _Work.prepared(plan, watch or UnwatchedStudy())
+    return lambda carry_out: work.graders.ask(work.pairs, work.responses(carry_out), carry_out)
+
+
 def open_graders(plan: GradingPlan, settings: Mapping[str, ModelSettings], watch: StudyWatch) -> Graders:
-    """Open what a plan of grading names."""
+    """Open what a plan of grading names; where no grader is a model, neither a model nor instruments of models.
+
+    Raises:
+        InputError: there is no such grader, or two sets of instruments are called the same.
+    """
+    cards = read_given_cards(plan.cards)
+    fitted = tuple({one.name: one for one in (FittedGraders.load(name) for name in plan.fitted)}.values())
+    if not plan.models:
+        return Graders(plan, None, {}, (), fitted, cards)
     instruments, source = load_instruments(plan.instruments)
-    models = tuple(open_model(name, ModelRole.GRADER, watch, settings) for name in dict.fromkeys(plan.graders))
-    return Graders(plan, instruments, source, models)
+    if any(one.instruments.name == instruments.name for one in fitted):
+        raise InputError(
+            f"is called {instruments.name!r}, as the instruments of the fitted graders are",
+            field="--instruments",
+            way_out="give the prompt file another name",
+        )
+    models = tuple(open_model(name, ModelRole.GRADER, watch, settings) for name in plan.models)
+    return Graders(plan, instruments, source, models, fitted, cards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +185,8 @@ class _Work:
     pairs_source: dict[str, str]
     system_prompt: str
     graders: Graders
+    gradings: list[dict[str, Any]]
+    """What the record says of the graders."""
     subject: Model | None
     """None where the responses are provided."""
     provided: Mapping[tuple[str, Letter], str]
@@ -150,13 +199,14 @@ class _Work:
             pairs = sample_pairs(pairs, plan.sample, plan.seed)
         settings = load_model_settings(plan.models)
         graders = open_graders(plan.grading, settings, watch)
-        check_positive(plan.full_analysis.positive, [graders.instruments])
         analysis = plan.full_analysis
-        check_calibrations(analysis.calibrations, graders.records(), analysis.positive)
+        check_positive(analysis.positive, graders.sets)
+        gradings = with_validity(graders.records(), graders.cards)
+        check_calibrations(analysis.calibrations, gradings, analysis.positive)
         system_prompt = load_system_prompt(plan.system_prompt)
         if plan.responses is None:
             subject = open_model(plan.subject, ModelRole.SUBJECT, watch, settings)
-            return cls(plan, pairs, pairs_source, system_prompt, graders, subject, {}, {})
+            return cls(plan, pairs, pairs_source, system_prompt, graders, gradings, subject, {}, {})
         provided = read_responses(plan.responses, pairs)
         answered = {pair_id for pair_id, _ in provided}
         there = [pair for pair in pairs if pair.pair_id in answered]
@@ -166,7 +216,7 @@ class _Work:
             + (f", and to {half} of these to one prompt alone" if half else "")
         )
         record = {"name": plan.subject, "kind": "provided", "file": plan.responses.name}
-        return cls(plan, there, pairs_source, system_prompt, graders, None, provided, record)
+        return cls(plan, there, pairs_source, system_prompt, graders, gradings, None, provided, record)
 
     @property
     def decoding(self) -> Decoding | None:
@@ -192,6 +242,6 @@ class _Work:
             subject=described(self.subject) if self.subject else self.provided_record,
             configuration=self.plan.configuration,
             decoding=self.decoding,
-            gradings=self.graders.records(),
+            gradings=self.gradings,
             analysis=self.plan.full_analysis,
         )

@@ -131,6 +131,7 @@ def _block(
         states=_states(graded.judgments),
         same_family=same_family(subject, graded.grader),
         remarks=(),
+        validity=graded.validity,
     )
     return replace(block, remarks=tuple(remarks.of_block(block, graded, analysis)))
 
