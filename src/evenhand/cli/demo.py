@@ -11,6 +11,7 @@ from evenhand.cli.json_output import json_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.studies.audit import AuditPlan, GradingPlan, audit
+from evenhand.studies.report.write import write_report
 
 PAIRS, TOKENS = 8, 200
 SUBJECT, GRADER, SECOND_GRADER = "smollm2-135m", "fitted:builtin", "qwen2.5-coder-0.5b"
@@ -52,6 +53,7 @@ def demo_command(out: Path, as_json: bool, quiet: bool, log: Path | None) -> Non
     )
     with watching(quiet=quiet, log=log) as watch:
         result = audit(plan, watch)
+        page = write_report([out])
     show_result(result, out, as_json=as_json)
     quoted = next(card.line for card in result.summary.blocks[0].validity if card.measure == "refusal")
     console.print(
@@ -64,6 +66,8 @@ def demo_command(out: Path, as_json: bool, quiet: bool, log: Path | None) -> Non
         "\n\nTo see how far another grader agrees (this one is a language model and fetches 0.5 GB):",
         markup=False,
     )
-    # One line, however narrow the terminal: it is there to be copied.
+    # One line each, however narrow the terminal: they are there to be copied.
     command = shlex.join(["evenhand", "regrade", str(out), "--grader", SECOND_GRADER, "--instruments", "compact"])
     console.print(f"  {command}", markup=False, soft_wrap=True)
+    console.print("\nThe same with charts, and every pair of answers side by side:", markup=False)
+    console.print(f"  {page}", markup=False, soft_wrap=True)

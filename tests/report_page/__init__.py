@@ -1,0 +1,1 @@
+"""Tests of the page, some of them in a browser."""
