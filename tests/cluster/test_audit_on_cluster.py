@@ -1,6 +1,5 @@
 """Several configurations audited on a real Ray cluster, held to one process."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +38,8 @@ def test_configurations_come_out_as_in_one_process(cluster: str, tmp_path: Path)
         assert both[0].equals(both[1])
         summaries = [(tmp_path / run / folder / "summary.json").read_bytes() for run in ("alone", "cluster")]
         assert summaries[0] == summaries[1]
-    comparisons = [json.loads((tmp_path / run / "comparison.json").read_text()) for run in ("alone", "cluster")]
-    assert comparisons[0] == comparisons[1]
+    comparisons = [(tmp_path / run / "comparison.json").read_text() for run in ("alone", "cluster")]
+    assert comparisons[0] == comparisons[1].replace(str(tmp_path / "cluster"), str(tmp_path / "alone"))
 
 
 def test_one_configuration_is_refused(tmp_path: Path) -> None:
