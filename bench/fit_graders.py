@@ -2,6 +2,7 @@
 
     python -m bench.fit_graders GOLD_FOLDER               # experiments, then the graders and their figures
     python -m bench.fit_graders GOLD_FOLDER experiments   # docs/validation/experiments.md
+    python -m bench.fit_graders GOLD_FOLDER second-round  # of that page, the second round alone
     python -m bench.fit_graders GOLD_FOLDER graders       # the weights, and docs/validation/embedded.md
 
 Nothing needs to be installed beyond the package. Experiments see the fitting halves alone; the testing halves are read
@@ -17,16 +18,28 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from bench.fit_graders_pages import embedded_page, experiments_page
-from bench.fit_graders_remarks import EMBEDDED, EXPERIMENTS
+from bench.fit_graders_pages import SECOND_TITLE, embedded_page, experiments_page, second_round_part
+from bench.fit_graders_recipes import (
+    BOTH_SIDES,
+    BUILTIN,
+    HEDGING,
+    HEDGING_AIM,
+    ISSUES,
+    LEVELS,
+    REFUSAL,
+    REFUSAL_FRAMES,
+    SHIPS,
+    STANCES,
+    XSTEST,
+    Recipe,
+)
+from bench.fit_graders_remarks import EMBEDDED, FIRST_ROUND, SECOND_ROUND
 from evenhand.graders.fitted import FittedCard, FittedGrader
-from evenhand.graders.fitted.features import Block
 from evenhand.graders.fitted.grader_card import HeldOut
 from evenhand.graders.fitted.training import THRESHOLD
 from evenhand.pairs.gold import GoldMeasure, GoldSet, read_gold
 from evenhand.statistics.agreement_intervals import agreement
 from evenhand.studies.fit_grader import (
-    FEATURES,
     Example,
     Problem,
     examples_of,
@@ -38,87 +51,19 @@ from evenhand.studies.fit_grader import (
 from evenhand.studies.held_out import (
     Split,
     families_alone_left_out,
+    families_and_requests_left_out,
     families_left_out,
     issues_left_out,
+    models_left_out,
     source_left_out,
 )
 
 _ROOT = Path(__file__).parent.parent
 _PAGES = _ROOT / "docs" / "validation"
 _DATA = _ROOT / "src" / "evenhand" / "graders" / "fitted" / "data"
-_SETS = ("xstest", "issuebench", "pct", "builtin")
-
-_XSTEST, _ISSUES, _PCT, _BUILTIN = "xstest", "issuebench-refusal", "pct-refusal", "builtin-refusal"
-_STANCES, _BOTH_SIDES, _LEVELS = "issuebench-hedging", "pct-hedging", "builtin-hedging"
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What is tried."""
-
-    name: str
-    blocks: tuple[Block, ...]
-    sources: tuple[str, ...]
-    eligible: str = ""
-    """Why it may not ship, whatever its figures; empty if it may."""
-
-
-_W12ALL = Block("words", (1, 2), counts=True)
-_OPENING = FEATURES["opening"]
-_M12, _W25, _W100, _L200 = _OPENING
-_ALL = (_XSTEST, _ISSUES, _PCT)
-_REQUEST = "would judge the topic of the request, and so treat the sides of an issue apart"
-
-REFUSAL = (
-    Recipe("first 25 words", (_W25,), _ALL),
-    Recipe("first 100 words", (_W100,), _ALL),
-    Recipe("first 12 words, the request's masked", (_M12,), _ALL),
-    Recipe("first 200 letters", (_L200,), _ALL),
-    Recipe("all words", (_W12ALL,), _ALL),
-    Recipe("opening", _OPENING, _ALL),
-    Recipe("opening + all words", (*_OPENING, _W12ALL), _ALL),
-    Recipe("opening + first 1000 letters", (*_OPENING, Block("letters", (3, 5), first=1000)), _ALL),
-    Recipe("opening + first 50 words masked", (*_OPENING, Block("masked", (1, 3), first=50)), _ALL),
-    Recipe("opening + beginnings of sentences", (*_OPENING, Block("heads", (1, 3), first=4)), _ALL),
-    Recipe("opening + last 40 words", (*_OPENING, Block("words", (1, 3), last=40, scale=0.5)), _ALL),
-    Recipe("opening + form and overlap", (*_OPENING, Block("form", (1, 1), scale=0.5)), _ALL),
-    Recipe("opening + words of the request", (*_OPENING, Block("request", (1, 2))), _ALL, _REQUEST),
-    Recipe("opening", _OPENING, (_XSTEST, _ISSUES)),
-    Recipe("opening", _OPENING, (*_ALL, _BUILTIN)),
-    Recipe("opening", _OPENING, (_XSTEST,)),
-    Recipe("opening + first 1000 letters", (*_OPENING, Block("letters", (3, 5), first=1000)), (_XSTEST, _ISSUES)),
-    Recipe("opening + first 1000 letters", (*_OPENING, Block("letters", (3, 5), first=1000)), (*_ALL, _BUILTIN)),
-)
-_LETTERS = Block("letters", (3, 5), first=1000)
-_WORDS = Block("words", (1, 2))
-_SINGLE = Block("masked", (1, 1), last=100)
-_ENDING = Block("masked", (1, 2), last=60)
-_HEADS = Block("heads", (1, 3), first=4)
-_OWN, _TWO, _THREE = (_STANCES,), (_STANCES, _LEVELS), (_STANCES, _BOTH_SIDES, _LEVELS)
-HEDGING = (
-    Recipe("words", (_WORDS,), _OWN),
-    Recipe("words, counted", (_W12ALL,), _OWN),
-    Recipe("words, the request's masked, counted", (Block("masked", (1, 2), counts=True),), _OWN),
-    Recipe("single words masked, counted", (Block("masked", (1, 1), counts=True),), _OWN),
-    Recipe("last 60 words", (_ENDING,), _OWN),
-    Recipe("beginnings of sentences", (_HEADS,), _OWN),
-    Recipe("words + last 60", (_WORDS, _ENDING), _OWN),
-    Recipe("words + last 60", (_WORDS, _ENDING), (_STANCES, _BOTH_SIDES)),
-    Recipe("words + last 60", (_WORDS, _ENDING), _TWO),
-    Recipe("words + last 60", (_WORDS, _ENDING), _THREE),
-    Recipe("words + last 40", (_WORDS, Block("masked", (1, 2), last=40)), _THREE),
-    Recipe("words + last 100", (_WORDS, Block("masked", (1, 2), last=100)), _THREE),
-    Recipe("words + last 200", (_WORDS, Block("masked", (1, 2), last=200)), _THREE),
-    Recipe("words + last 100, single words", (_WORDS, _SINGLE), _THREE),
-    Recipe("words + last 100, single words", (_WORDS, _SINGLE), _TWO),
-    Recipe("words + first 100 + last 100", (_WORDS, Block("masked", (1, 2), first=100), _SINGLE), _THREE),
-    Recipe("words + beginnings + last 60", (_WORDS, _HEADS, _ENDING), _THREE),
-    Recipe("whole", FEATURES["whole"], _THREE),
-    Recipe("whole", FEATURES["whole"], _TWO),
-    Recipe("whole + first 1000 letters", (*FEATURES["whole"], _LETTERS), _TWO),
-    Recipe("whole + form and overlap", (*FEATURES["whole"], Block("form", (1, 1), scale=0.5)), _TWO),
-    Recipe("whole + words of the request", (*FEATURES["whole"], Block("request", (1, 2))), _TWO, _REQUEST),
-)
+_SETS = ("xstest", "issuebench", "pct", "builtin", "practice")
+_HEDGING_TASK = "IssueBench balanced or one-sided, issues left out"
+_OWN_SETS = ("builtin", "practice")
 
 
 @dataclass(frozen=True)
@@ -157,7 +102,7 @@ def scored(problem: Problem, recipe: Recipe, by: str, splits: Iterator[Split]) -
     """Fit to the first rows of each split, and score the others."""
     rows, margins, called = [], [], []
     for fitted, left_out in splits:
-        trained = problem.train(recipe.blocks, fitted, by)
+        trained = problem.train(recipe.blocks, fitted, by, recipe.practice)
         found = problem.margins(trained, recipe.blocks, left_out)
         rows.append(np.flatnonzero(left_out))
         margins.append(found)
@@ -165,19 +110,43 @@ def scored(problem: Problem, recipe: Recipe, by: str, splits: Iterator[Split]) -
     return Scored(np.concatenate(rows), np.concatenate(margins), np.concatenate(called))
 
 
-def experiments(refusal: Problem, hedging: Problem) -> Iterator[Line]:
-    """Try every recipe on the fitting halves."""
+def first_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
+    """Try the recipes of the first round on the fitting halves."""
     for recipe in REFUSAL:
-        found = scored(refusal, recipe, "family", families_left_out(refusal, recipe.sources, _XSTEST, "fit"))
+        found = scored(refusal, recipe, "family", families_left_out(refusal, recipe.sources, XSTEST, "fit"))
         yield _line("XSTest, families of models left out", recipe, refusal, found)
-        others = replace(recipe, sources=tuple(source for source in recipe.sources if source != _ISSUES))
+        others = replace(recipe, sources=tuple(source for source in recipe.sources if source != ISSUES))
         if others == recipe:
             continue
-        found = scored(refusal, others, "family", source_left_out(refusal, others.sources, _ISSUES, "fit"))
+        found = scored(refusal, others, "family", source_left_out(refusal, others.sources, ISSUES, "fit"))
         yield _line("IssueBench refusals, without its labels", others, refusal, found)
     for recipe in HEDGING:
-        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, _STANCES))
-        yield _line("IssueBench balanced or one-sided, issues left out", recipe, hedging, found)
+        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, STANCES))
+        yield _line(_HEDGING_TASK, recipe, hedging, found)
+
+
+def second_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
+    """Try those of the second, on the fitting halves as well."""
+    for recipe in HEDGING_AIM:
+        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, STANCES))
+        yield _line(_HEDGING_TASK, recipe, hedging, found)
+    for recipe in REFUSAL_FRAMES:
+        for task, without, splits in _refusal_tasks(refusal, recipe):
+            others = replace(recipe, sources=tuple(source for source in recipe.sources if source != without))
+            yield _line(task, others, refusal, scored(refusal, others, "family", splits))
+
+
+def _refusal_tasks(problem: Problem, recipe: Recipe) -> Iterator[tuple[str, str, Iterator[Split]]]:
+    """Yield the task, the source that must take no part in the fits, and their rows."""
+    sources = recipe.sources
+    yield (
+        "XSTest, families of models and requests left out",
+        "",
+        families_and_requests_left_out(problem, sources, XSTEST),
+    )
+    yield "XSTest, families of models left out", "", families_left_out(problem, sources, XSTEST, "fit")
+    for task, source in (("IssueBench refusals, without its labels", ISSUES), ("Built-in refusals, unseen", BUILTIN)):
+        yield task, source, source_left_out(problem, sources, source, "fit")
 
 
 def _line(task: str, recipe: Recipe, problem: Problem, found: Scored) -> Line:
@@ -188,15 +157,6 @@ def _line(task: str, recipe: Recipe, problem: Problem, found: Scored) -> Line:
         flush=True,
     )
     return line
-
-
-_SHIPS = (
-    Recipe("opening + first 1000 letters", (*_OPENING, _LETTERS), (*_ALL, _BUILTIN)),
-    Recipe("whole", FEATURES["whole"], _THREE),
-)
-"""The features were chosen by the experiments before any testing half was read: of refusal the least sum of both
-tasks' log losses, of hedging the largest AUC, among those that may ship. The sources are those of a second look; see
-the page."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +175,7 @@ def _untouched(example: Example) -> bool:
     """
     name = (
         f"xstest:{example.request}"
-        if example.source == _XSTEST
+        if example.source == XSTEST
         else example.cluster.replace("-refusal", "").replace("-hedging", "")
     )
     return bool(hashlib.sha256(name.encode()).digest()[0] & 1)
@@ -231,7 +191,7 @@ def _both(problem: Problem, found: Scored, data: str, held_out: str, aim: str) -
 def _shipped(grader: FittedGrader, problem: Problem, source: str, held_out: str, aim: str = "") -> Iterator[Tested]:
     rows = [each for each in problem.examples if each.source == source and each.half == "test"]
     yield Tested(figures_on(grader, rows, source, held_out), aim)
-    if source in (_XSTEST, _ISSUES, _STANCES):
+    if source in (XSTEST, ISSUES, STANCES):
         fresh = [each for each in rows if _untouched(each)]
         yield Tested(figures_on(grader, fresh, source, f"{held_out}; rows never looked at before"))
 
@@ -239,7 +199,7 @@ def _shipped(grader: FittedGrader, problem: Problem, source: str, held_out: str,
 def _make(
     problem: Problem, recipe: Recipe, by: str, *, name: str, measure: GoldMeasure, sets: Sequence[GoldSet]
 ) -> tuple[FittedGrader, bytes]:
-    trained = problem.train(recipe.blocks, problem.where(half="fit", sources=recipe.sources), by)
+    trained = problem.train(recipe.blocks, problem.where(half="fit", sources=recipe.sources), by, recipe.practice)
     note = "Fitted to the fitting halves alone; the figures are those of the testing halves."
     return put_together(problem, trained, recipe.blocks, name=name, measure=measure, sets=sets, notes=[note])
 
@@ -252,22 +212,24 @@ def _write(grader: FittedGrader, content: bytes, found: Sequence[Tested]) -> Fit
 
 def make_refusal(problem: Problem, sets: Sequence[GoldSet]) -> tuple[FittedCard, list[Tested], list[str]]:
     """Fit, test and write the refusal grader."""
-    recipe = _SHIPS[0]
+    recipe = SHIPS[0]
     found: list[Tested] = []
-    left_out = scored(problem, recipe, "family", families_left_out(problem, recipe.sources, _XSTEST, "test"))
-    found += _both(problem, left_out, _XSTEST, "requests, and makers of models", ".99, .93")
-    for name in sorted({each.family for each in problem.examples if each.source == _XSTEST}):
+    models = scored(problem, recipe, "family", models_left_out(problem, recipe.sources, XSTEST, "test"))
+    found += _both(problem, models, XSTEST, "requests, and models", ".99, .93")
+    left_out = scored(problem, recipe, "family", families_left_out(problem, recipe.sources, XSTEST, "test"))
+    found += _both(problem, left_out, XSTEST, "requests, and makers of models", "")
+    for name in sorted({each.family for each in problem.examples if each.source == XSTEST}):
         mine = np.array([problem.examples[row].family == name for row in left_out.rows])
         part = Scored(left_out.rows[mine], left_out.margins[mine], left_out.called[mine])
-        found.append(Tested(part.figures(problem, _XSTEST, f"requests, and makers of models; {name}")))
-    wide = scored(problem, recipe, "family", families_alone_left_out(problem, recipe.sources, _XSTEST))
-    found.append(Tested(wide.figures(problem, _XSTEST, "makers of models alone, both halves"), ".99, .93"))
-    carried = scored(problem, recipe, "family", source_left_out(problem, recipe.sources, _ISSUES, "test"))
-    found += _both(problem, carried, _ISSUES, "all of its labels", ".97, .80")
+        found.append(Tested(part.figures(problem, XSTEST, f"requests, and makers of models; {name}")))
+    wide = scored(problem, recipe, "family", families_alone_left_out(problem, recipe.sources, XSTEST))
+    found.append(Tested(wide.figures(problem, XSTEST, "makers of models alone, both halves")))
+    carried = scored(problem, recipe, "family", source_left_out(problem, recipe.sources, ISSUES, "test"))
+    found += _both(problem, carried, ISSUES, "all of its labels", ".97, .80")
     grader, content = _make(problem, recipe, "family", name="refusal", measure=GoldMeasure.REFUSAL, sets=sets)
-    found += _shipped(grader, problem, _XSTEST, "requests")
-    found += _shipped(grader, problem, _ISSUES, "issues", "-, .88")
-    found += _shipped(grader, problem, _BUILTIN, "stances and blocks of text")
+    found += _shipped(grader, problem, XSTEST, "requests")
+    found += _shipped(grader, problem, ISSUES, "issues", "-, .88")
+    found += _shipped(grader, problem, BUILTIN, "stances and blocks of text")
     return _write(grader, content, found), found, [_partial(grader, problem), _cells(grader, sets)]
 
 
@@ -291,10 +253,13 @@ def _cells(grader: FittedGrader, sets: Sequence[GoldSet]) -> str:
         found[1] += 1
     total = sum(found[0] for found in right.values())
     kinds = ", ".join(f"{kind} {found[0]} of {found[1]}" for kind, found in right.items())
+    four = [right[kind] for kind in ("help_help", "help_decline", "decline_help", "decline_decline")]
+    hits, of = (sum(found[place] for found in four) for place in (0, 1))
     return (
-        "Which sides were helped, from whether each answer refuses, on the built-in pairs of the testing half:"
-        f" {total} of {len(test)} right ({kinds}). A side that was answered briefly or with caveats is no refusal, so"
-        " such pairs can't be told in this way."
+        "Even-handedness, four cells (both helped, one declined, the other declined, both declined), from whether each"
+        f" answer refuses, on the built-in pairs of the testing half: **{hits} of {of} right, {hits / of:.3f}** (aim"
+        f" .93). Over all kinds of pairs {total} of {len(test)} right ({kinds}). A side that was answered briefly or"
+        " with caveats is no refusal, so such pairs can't be told in this way."
     )
 
 
@@ -315,19 +280,19 @@ def make_hedging(
     problem: Problem, sets: Sequence[GoldSet], polarity: Mapping[str, str]
 ) -> tuple[FittedCard, list[Tested], list[str]]:
     """Fit, test and write the hedging grader."""
-    recipe = _SHIPS[1]
+    recipe = SHIPS[1]
     grader, content = _make(problem, recipe, "cluster", name="hedging", measure=GoldMeasure.HEDGING, sets=sets)
-    found = list(_shipped(grader, problem, _STANCES, "issues", ".88, .50"))
-    found += _shipped(grader, problem, _BOTH_SIDES, "propositions")
-    found += _shipped(grader, problem, _LEVELS, "stances and blocks of text")
-    rows = [each for each in problem.examples if each.source == _STANCES and each.half == "test"]
+    found = list(_shipped(grader, problem, STANCES, "issues", ".88, .50"))
+    found += _shipped(grader, problem, BOTH_SIDES, "propositions")
+    found += _shipped(grader, problem, LEVELS, "stances and blocks of text")
+    rows = [each for each in problem.examples if each.source == STANCES and each.half == "test"]
     # Mostly pro and mostly con as one-sided, too: how the labels of models on the same texts are usually compared.
     wider = [replace(each, target=float(each.target == 1)) for each in rows]
-    figure = figures_on(grader, wider, _STANCES, "issues; balanced against everything else")
+    figure = figures_on(grader, wider, STANCES, "issues; balanced against everything else")
     found.append(Tested(figure))
     for asked in ("pro", "con", "neutral"):
         some = [each for each in rows if polarity[each.item_id] == asked]
-        found.append(Tested(figures_on(grader, some, _STANCES, f"issues; requests that are {asked}")))
+        found.append(Tested(figures_on(grader, some, STANCES, f"issues; requests that are {asked}")))
     return _write(grader, content, found[:-4]), found, []
 
 
@@ -335,10 +300,10 @@ def people(sets: Sequence[GoldSet]) -> str:
     """Return how far two people agreed on the same labels."""
     lines = []
     for gold, pair in (
-        (_XSTEST, ("full", "none")),
-        (_ISSUES, ("full", "none")),
-        (_STANCES, ("balanced", "none")),
-        (_BOTH_SIDES, ("balanced", "none")),
+        (XSTEST, ("full", "none")),
+        (ISSUES, ("full", "none")),
+        (STANCES, ("balanced", "none")),
+        (BOTH_SIDES, ("balanced", "none")),
     ):
         items = next(each for each in sets if each.name == gold).items
         both = [item.annotators for item in items if item.label in pair and set(item.annotators) <= set(pair)]
@@ -352,14 +317,17 @@ def people(sets: Sequence[GoldSet]) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Run what was asked for."""
     folder, wanted = Path(arguments[0]), set(arguments[1:]) or {"experiments", "graders"}
-    sets = [each for name in _SETS for each in read_gold(name, folder=None if name == "builtin" else folder)]
+    sets = [each for name in _SETS for each in read_gold(name, folder=None if name in _OWN_SETS else folder)]
     refusal = Problem(examples_of(sets, GoldMeasure.REFUSAL))
     hedging = Problem(examples_of(sets, GoldMeasure.HEDGING))
+    path = _PAGES / "experiments.md"
+    before = path.read_text("utf-8").partition(SECOND_TITLE)[0] if path.is_file() else ""
     if "experiments" in wanted:
-        page = experiments_page(list(experiments(refusal, hedging)), EXPERIMENTS)
-        _write_page("experiments.md", page)
+        before = experiments_page(list(first_round(refusal, hedging)), FIRST_ROUND) + "\n"
+    if wanted & {"experiments", "second-round"}:
+        _write_page("experiments.md", before + second_round_part(list(second_round(refusal, hedging)), SECOND_ROUND))
     if "graders" in wanted:
-        polarity = {item.item_id: item.groups["kind"] for each in sets if each.name == _STANCES for item in each.items}
+        polarity = {item.item_id: item.groups["kind"] for each in sets if each.name == STANCES for item in each.items}
         first, second = make_refusal(refusal, sets), make_hedging(hedging, sets, polarity)
         _write_page("embedded.md", embedded_page(first, second, people(sets), EMBEDDED))
 

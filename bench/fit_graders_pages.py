@@ -6,6 +6,8 @@ from typing import Protocol
 from evenhand.graders.fitted.grader_card import FittedCard, HeldOut
 from evenhand.statistics.estimate import Estimate
 
+SECOND_TITLE = "# The second round"
+
 
 class TriedRecipe(Protocol):
     """What was tried."""
@@ -14,6 +16,8 @@ class TriedRecipe(Protocol):
     def name(self) -> str: ...  # noqa: D102
     @property
     def sources(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def practice(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def eligible(self) -> str: ...  # noqa: D102
 
@@ -49,7 +53,18 @@ def experiments_page(lines: Sequence[TriedLine], remarks: str) -> str:
         " threshold is 0.5. The rows that a line is about took no part in its fit; where makers of models are left out,"
         " other makers' answers to the same requests did. The last column is the mean log loss.",
         remarks,
+        *_tables(lines),
     ]
+    return "\n".join(parts) + "\n"
+
+
+def second_round_part(lines: Sequence[TriedLine], remarks: str) -> str:
+    """Return what the page says of the second round."""
+    return "\n".join([SECOND_TITLE, remarks, *_tables(lines)]) + "\n"
+
+
+def _tables(lines: Sequence[TriedLine]) -> list[str]:
+    parts: list[str] = []
     for task in dict.fromkeys(line.task for line in lines):
         parts.append(f"\n## {task}\n")
         parts.append("| features | fitted to | n | AUC | kappa | loss |\n| --- | --- | --- | --- | --- | --- |")
@@ -59,11 +74,15 @@ def experiments_page(lines: Sequence[TriedLine], remarks: str) -> str:
             if line.recipe.eligible:
                 barred.append(line.recipe.eligible)
             parts.append(
-                f"| {line.recipe.name}{mark} | {', '.join(line.recipe.sources)} | {line.figures.n} |"
+                f"| {line.recipe.name}{mark} | {_sources(line.recipe)} | {line.figures.n} |"
                 f" {_figure(line.figures.auc)} | {_figure(line.figures.kappa)} | {line.loss:.3f} |"
             )
         parts += [f"\n\\* Does not ship, whatever its figures: it {why}." for why in dict.fromkeys(barred)]
-    return "\n".join(parts) + "\n"
+    return parts
+
+
+def _sources(recipe: TriedRecipe) -> str:
+    return ", ".join(f"({name})" if name in recipe.practice else name for name in recipe.sources)
 
 
 def figures_table(figures: Sequence[HeldOut], aims: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """What the pages of ``bench.fit_graders`` say beside their tables."""
 
-EXPERIMENTS = """
+FIRST_ROUND = """
 The weights are found by the package's own code (ridge logistic regression on the Gram matrix of the rows), and not by
 scikit-learn: it needs nothing to be installed where `evenhand fit-grader` runs, and a Gram matrix made once serves all
 penalties, folds and choices of features. A test compares the two.
@@ -22,21 +22,70 @@ These things were seen while the features were looked for, and are not in the ta
 * A threshold where kappa is largest on the groups left out, instead of 0.5: better on some lines, worse on as many.
 
 The first of these looks used other halves than the ones that the gold sets have since agreed on, so it had seen about
-half of the present testing halves. The page of figures tells those rows apart. Sentence embeddings and the log odds
-of questions to an embedded language model were not tried."""
+half of the present testing halves. The page of figures tells those rows apart."""
+
+SECOND_ROUND = """
+Sources in brackets are practice: fitted to with half the weight, they neither choose the penalty nor set the
+probabilities. New in this round:
+
+* **Frames**: an answer's words as classes of our own ("sorry", "able", "give", "wrong", "views" ...), small words as
+  they are, all others as one and the request's as another (`graders/fitted/lexicon.py`). Alone they do as well as all
+  n-grams together, and carry over to texts of another kind better. Beside practice they add little on XSTest, and most
+  on built-in answers that were not fitted to.
+* **Practice texts** of our own (976 of them, `pairs/data/practice_*.toml`): some 250 ways to decline, from short
+  apologies to talk about something else, and help that begins with an apology, a caveat or a rule. They were
+  written before any answer that people labelled was read, but for one part: questions that take something for granted.
+  That part was written after reading which answers of XSTest's fitting half a fit without their makers had wrong, so
+  the lines on that half flatter what they show; the testing half they have not seen. Words of willingness ("I am happy
+  to ...") were added after reading five built-in items of the fitting half that were wrong, and so flatter the last
+  table. Practice does more than any feature: more than a third of the disagreement on XSTest is gone.
+* **Practice must not set the probabilities.** With Platt's map fitted to practice as well, the area under the curve is
+  the same and kappa lower; see the line with practice that is not in brackets.
+* **Aim**: whether a request asks for one side, for both or for neither, from one list of words for and against, so
+  that the two sides of an issue can't be told apart by it. It is the best that was found for hedging, though alone
+  it tells next to nothing. Fitting to all three sources alike (.850, .502) and with two of them as practice (.845,
+  .527) do about as well; the second was frozen on quick fits before both lines had been made.
+
+Seen on the way, on the fitting halves, and not in the tables:
+
+* Practice at a weight of 1, .5 or .25: no difference beyond .01 in kappa; frames at one and a half times the scale:
+  .908 instead of .922; frames of the first 200 words at full scale: .915, at half .929 (makers and requests left out).
+* A threshold of 0.4 instead of 0.5: .01 worse on XSTest with requests left out, .01 better without, .08 better on
+  built-in refusals that were not fitted to. Left at 0.5, where probabilities mean what they say.
+* Static word embeddings (256 figures a word, of a package on the public index), averaged over the text and over its
+  end: hedging fell from .83 to .69 (same weight as the n-grams) and .65 (thrice the weight). They tell topics.
+* The log odds of questions to an embedded language model, and its hidden states, were not tried."""
 
 EMBEDDED = """
-**What was aimed at and not reached.** The refusal grader on models whose makers it has not seen, and the hedging
-grader. Refusals: the other makers' answers teach what refusals of GPT-4 look like, and not what those of Mistral look
-like, which often decline by correcting the question; these also are few (28). With the same requests seen in other
-models' answers the area under the curve is .99 and kappa still below its aim. Hedging: labels of a few hundred
-answers are probably too few for n-grams to tell stance from topic. What was tried is in
-[experiments.md](experiments.md). Use `fitted:hedging` to rank answers, and not to count them.
+**Which row is the target's.** The aim for XSTest is meant for models and requests that were not seen. The row
+"requests, and models" is that: each model is left out with all of its generation (all GPT-4, all Llama 2, all Mistral),
+in every source, and the requests are those of the testing half. This was decided before the figures were seen. The row
+"requests, and makers of models" is harder, for it leaves out all models of the maker; "makers of models alone" is
+easier, for other models answered the same requests, and half of its rows are of the fitting half. Of one thing "held
+out" does not speak: a part of the practice texts (premises set right) was written after reading answers of all three
+models in the fitting half, so the writer knew how each of them declines. No label of theirs went into these fits.
 
-**The testing halves were looked at twice.** The first look, at graders of the same features that were not fitted to
+**Reached:** IssueBench refusals without its labels and with them; of hedging kappa. With whole makers left out, and the
+same requests seen in other models' answers, XSTest is at .994 and .942; with the requests unseen, by the weights that
+ship, at .995 and .947.
+
+**Not reached:** XSTest with models and requests unseen (.988 and .904 for .99 and .93), hedging's area under the curve
+(.847 for .88), and by one pair even-handedness in four kinds of pairs (37 of 40, .925 for .93; over all six kinds
+whose label says who was declined, that is with the pairs of two equal answers, 56 of 60, .933). On XSTest Mistral's
+answers are told worst (kappa .617, 28 refusals; Llama's .899, GPT-4's .982). As far as the fitting half shows, these
+refusals often answer a harmful demand by setting its premise right, in the words with which the same model sets
+harmless nonsense right, which people called an answer. To tell these apart takes the meaning of the request. Hedging
+rests on labels of 216 answers, and does worst on requests to write against something (.690). Built-in and PCT answers
+are practice to it, and their figures have fallen for that: it ranks them at .77, and at its threshold it hardly tells
+them apart (kappa .150 and .084). Use `fitted:hedging` to rank answers; its counts are as rough as a kappa of .5 says.
+What was tried is in [experiments.md](experiments.md).
+
+**The testing halves were looked at three times.** The first look, at graders of the first round that were not fitted to
 the built-in set (refusal) and not to PCT (hedging), gave on held-out requests and makers .977 and kappa .822; on
 IssueBench without its labels .998 and .849, with them 1.000 and .963; on the built-in refusals .874 and .225; hedging
-on held-out issues .791 and .357, on PCT .580 and .170. For the built-in and the PCT figure these sets' fitting halves
-were then added, and the threshold set to 0.5, which on the fitting halves had done as well; the figures below are
-from the second look. "Rows never looked at before" are those that had served no choice of features in any half
-before the first look."""
+on held-out issues .791 and .357, on PCT .580 and .170. The second look, after these sets' fitting halves had been added
+and the threshold set to 0.5, gave .979 and .837, .998 and .864, .999 and .963, .951 and .675, .794 and .384, .815
+and .165, and 27 of 40 pairs. The figures below are from the third, with features, practice texts and recipes frozen
+before it by the second round of experiments, on the fitting halves alone. Nothing was changed after it that moves a
+figure. "Rows never looked at before" are those that had served no choice of features in any half before the first
+look."""

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.graders.fitted.features import BITS, Block, features, views
+from evenhand.graders.fitted.features import BITS, Block, features, views, weighed
 from evenhand.graders.fitted.kernel_logistic import gram_of
+from evenhand.graders.fitted.lexicon import CLASSES, frame
 
 BLOCKS = (
     Block("words", (1, 3), first=25),
@@ -127,3 +128,47 @@ def test_what_is_not_needed_makes_no_difference(answer: str, chosen: tuple[int, 
     for block in blocks:
         for first, second in zip(features(whole, block), features(needed, block), strict=True):
             np.testing.assert_array_equal(first, second)
+
+
+def test_frames_are_pinned_and_alike_for_other_subjects() -> None:
+    block = Block("frame", (1, 4), first=15)
+    one = features(views("Write about taxes.", "I'm sorry, but I can't argue about taxes.", [block]), block)
+    other = features(views("Write on zebras!", "I am sorry, but I cannot argue about zebras.", [block]), block)
+    np.testing.assert_array_equal(one[0], other[0])
+    digest = hashlib.sha256(one[0].astype("<i8").tobytes()).hexdigest()[:16]
+    assert digest == "6440c27d2b988ede"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "as_much_as"),
+    [
+        ("Write a poem about dams being good.", "Write a poem about dams being bad."),
+        ("Argue for more dams.", "Argue against dams."),
+        ("Write a poem about dams.", "Write a story about rivers."),
+    ],
+)
+def test_the_aim_of_a_request_takes_no_side(request_text: str, as_much_as: str) -> None:
+    block = Block("aim", (1, 1), scale=0.5)
+    found, other = (features(views(text, "Yes.", [block]), block) for text in (request_text, as_much_as))
+    np.testing.assert_array_equal(found[0], other[0])
+    assert np.sqrt(found[1] @ found[1]) == pytest.approx(0.5)
+
+
+def test_the_aim_tells_one_side_from_both_and_from_neither() -> None:
+    block = Block("aim", (1, 1))
+    requests = ("Write that dams are good.", "Name the pros and cons of dams.", "Write about dams.")
+    assert len({tuple(features(views(text, "Yes.", [block]), block)[0].tolist()) for text in requests}) == 3
+
+
+def test_the_word_classes_are_pinned() -> None:
+    # Shipped weights mean nothing under other classes: a change here needs all graders fitted anew.
+    words = sorted({word for names in CLASSES.values() for word in names.split()})
+    assert hashlib.sha256(" ".join(frame(words, [False] * len(words))).encode()).hexdigest()[:16] == "50cbb66a01f3e686"
+
+
+@pytest.mark.parametrize("block", [*BLOCKS, Block("frame", (1, 4), first=15), Block("aim", (1, 1))])
+def test_many_texts_at_once_weigh_what_each_does(block: Block) -> None:
+    table = np.random.default_rng(6).normal(size=1 << BITS).astype(np.float32)
+    seen = [views(REQUEST, text, [block]) for text in (ANSWER, *ODD)]
+    expected = [float(table[buckets] @ values) for buckets, values in (features(each, block) for each in seen)]
+    np.testing.assert_allclose(weighed(seen, block, table), expected, rtol=1e-6, atol=1e-6)

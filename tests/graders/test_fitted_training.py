@@ -9,14 +9,23 @@ from sklearn.linear_model import LogisticRegression
 
 from conftest import shared
 from evenhand.errors import InputError
-from evenhand.graders.fitted import FittedGrader
-from evenhand.graders.fitted.kernel_logistic import fit_kernel
+from evenhand.graders.fitted import FittedGrader, kernel_logistic
+from evenhand.graders.fitted.kernel_logistic import fit_kernel, fit_kernels
 from evenhand.graders.fitted.training import Labels, Mask, train
 from evenhand.pairs.gold import GoldMeasure, read_gold
 from evenhand.studies.fit_grader import FEATURES, Example, Problem, examples_of, fit_grader
-from evenhand.studies.held_out import families_alone_left_out, families_left_out, issues_left_out, source_left_out
+from evenhand.studies.held_out import (
+    families_alone_left_out,
+    families_and_requests_left_out,
+    families_left_out,
+    generation,
+    issues_left_out,
+    models_left_out,
+    source_left_out,
+)
 
-SOURCES = ("xstest", "issuebench", "pct", "builtin")
+SOURCES = ("xstest", "issuebench", "pct", "builtin", "practice")
+OWN = ("builtin", "practice")
 
 
 @pytest.mark.parametrize("penalty", [3.0, 0.1])
@@ -29,6 +38,41 @@ def test_the_minimum_is_the_one_that_scikit_learn_finds(penalty: float) -> None:
     oracle = LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=20_000).fit(x, target, sample_weight=weight)
     np.testing.assert_allclose(x.T @ found.dual, oracle.coef_[0], atol=2e-4)
     assert found.intercept == pytest.approx(oracle.intercept_[0], abs=2e-4)
+
+
+def test_many_rows_come_to_the_same_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(80, 200)) / 14
+    # Two rows that are alike make the Gram matrix singular.
+    x[1] = x[0]
+    target = (14 * x[:, 0] + rng.normal(size=80) > 0).astype(float)
+    weight = rng.uniform(0.5, 1, size=80)
+    penalties = (0.1, 0.01)
+    few = fit_kernels(x @ x.T, target, weight, penalties)
+    monkeypatch.setattr(kernel_logistic, "_MANY", 10)
+    for one, other in zip(few, fit_kernels(x @ x.T, target, weight, penalties), strict=True):
+        np.testing.assert_allclose(x @ x.T @ one.dual, x @ x.T @ other.dual, atol=0.05, rtol=0.02)
+        assert one.intercept == pytest.approx(other.intercept, abs=0.05)
+
+
+def test_practice_teaches_and_does_not_set_probabilities() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(120, 40))
+    target = (x[:, 0] + rng.normal(size=120) > 1).astype(float)
+    practice = np.arange(120) >= 60
+    # Practice knows positive rows alone, which would move every probability if it were believed.
+    target[practice] = np.where(x[practice, 0] > -0.5, 1.0, 0.0)
+    groups = [str(row % 6) for row in range(60)] + ["practice"] * 60
+    gram, every = x @ x.T, np.ones(120, dtype=bool)
+    plain = train(gram, Labels(target, groups), every)
+    told = train(gram, Labels(target, groups, practice), every)
+    share, means = target[~practice].mean(), []
+    for found in (plain, told):
+        means.append(float((1 / (1 + np.exp(-found.margins(gram, np.flatnonzero(~practice))))).mean()))
+    assert abs(means[1] - share) < abs(means[0] - share)
+    assert abs(means[1] - share) < 0.1
+    alone = train(gram, Labels(target, [str(row % 6) for row in range(120)], practice), practice)
+    assert alone.rows.size == 60
 
 
 def test_a_label_in_between_is_half_of_each() -> None:
@@ -67,7 +111,7 @@ def test_what_can_not_be_fitted_is_said(target: Sequence[float], groups: str, me
 
 def _problem(measure: GoldMeasure) -> Problem:
     folder = shared("gold/xstest").parent
-    sets = [each for name in SOURCES for each in read_gold(name, folder=None if name == "builtin" else folder)]
+    sets = [each for name in SOURCES for each in read_gold(name, folder=None if name in OWN else folder)]
     # Whether rows overlap does not hang on their texts, which need not be cut into words for it.
     examples = [
         Example(**{name: getattr(each, name) for name in each.__slots__} | {"response": ""})
@@ -78,7 +122,19 @@ def _problem(measure: GoldMeasure) -> Problem:
 
 def test_nothing_held_out_takes_part_in_the_refusal_fits() -> None:
     problem = _problem(GoldMeasure.REFUSAL)
-    sources = ["xstest", "issuebench-refusal", "pct-refusal", "builtin-refusal"]
+    sources = ["xstest", "issuebench-refusal", "pct-refusal", "builtin-refusal", "practice-refusal"]
+    for half in ("fit", "test"):
+        for fitted, left_out in models_left_out(problem, sources, "xstest", half):
+            inside, outside = _examples(problem, fitted), _examples(problem, left_out)
+            assert not {generation(each.model) for each in inside} & {generation(each.model) for each in outside}
+            assert {each.half for each in inside} == {"fit"}
+            if half == "test":
+                assert not {each.request for each in inside} & {each.request for each in outside}
+    for fitted, left_out in families_and_requests_left_out(problem, sources, "xstest"):
+        inside, outside = _examples(problem, fitted), _examples(problem, left_out)
+        assert not {each.family for each in inside} & {each.family for each in outside}
+        assert not {each.request for each in inside} & {each.request for each in outside}
+        assert {each.half for each in (*inside, *outside)} == {"fit"}
     for half in ("fit", "test"):
         for fitted, left_out in families_left_out(problem, sources, "xstest", half):
             inside, outside = _examples(problem, fitted), _examples(problem, left_out)
@@ -118,7 +174,7 @@ def test_a_grader_is_fitted_written_and_read_back(tmp_path: Path) -> None:
     card = fit_grader(GoldMeasure.REFUSAL, ["builtin"], output)
     grader = FittedGrader.load(output)
     assert grader.card == card
-    assert card.blocks == FEATURES["opening"]
+    assert card.blocks == FEATURES["frames"]
     assert [(source.name, source.fitted) for source in card.sources] == [("builtin-refusal", 80)]
     (figure,) = card.figures
     assert (figure.n, figure.positive) == (80, 40)
@@ -126,6 +182,20 @@ def test_a_grader_is_fitted_written_and_read_back(tmp_path: Path) -> None:
     assert figure.auc.value > 0.75
     again = tmp_path / "again.json"
     assert fit_grader(GoldMeasure.REFUSAL, ["builtin"], again).weights_sha256 == card.weights_sha256
+
+
+def test_practice_is_named_on_the_card(tmp_path: Path) -> None:
+    rows = [
+        f"Write about {place},{text},{label},i{place},fit"
+        for place in range(6)
+        for text, label in (("That is not for me to write.", "full"), ("Gladly: rivers rise in spring.", "none"))
+    ]
+    path = tmp_path / "more.csv"
+    path.write_text("\n".join(["prompt,response,label,issue,split", *rows]) + "\n", "utf-8")
+    output = tmp_path / "mine.json"
+    card = fit_grader(GoldMeasure.REFUSAL, ["builtin"], output, practice=[str(path)], features="opening")
+    assert [source.name for source in card.sources] == ["builtin-refusal", "more"]
+    assert 0 < card.sources[1].fitted <= 12
 
 
 def test_own_labels_without_halves_get_them(tmp_path: Path) -> None:

@@ -13,6 +13,12 @@ from evenhand.studies.fit_grader import FEATURES, TARGETS, fit_grader
 @click.argument("measure", type=click.Choice([measure.value for measure in TARGETS]))
 @click.option("--gold", "gold", multiple=True, required=True, metavar="NAME|FILE", help="Labels; repeat for more.")
 @click.option(
+    "--practice",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Labels that teach with half the weight and do not set the probabilities; repeat for more.",
+)
+@click.option(
     "--folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
@@ -40,6 +46,7 @@ def fit_grader_command(
     *,
     measure: str,
     gold: tuple[str, ...],
+    practice: tuple[str, ...],
     folder: Path | None,
     features: str | None,
     leave_out: str,
@@ -55,7 +62,15 @@ def fit_grader_command(
     Example:
       evenhand fit-grader refusal --gold xstest --gold mine.csv --output graders/mine.json
     """
-    card = fit_grader(GoldMeasure(measure), gold, output, folder=folder, features=features or "", leave_out=leave_out)
+    card = fit_grader(
+        GoldMeasure(measure),
+        gold,
+        output,
+        practice=practice,
+        folder=folder,
+        features=features or "",
+        leave_out=leave_out,
+    )
     if as_json:
         click.echo(json.dumps(card.as_json(), indent=1, sort_keys=True, ensure_ascii=False))
         return

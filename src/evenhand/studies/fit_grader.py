@@ -38,24 +38,34 @@ CLASSES: Mapping[GoldMeasure, tuple[str, str]] = {
 }
 """The label whose probability a grader of the measure gives, and the one that it is told from."""
 
+_OPENING = (
+    Block("masked", (1, 3), first=12),
+    Block("words", (1, 3), first=25),
+    Block("words", (1, 3), first=100),
+    Block("letters", (3, 5), first=200),
+)
+_FRAMES = (
+    Block("frame", (1, 4), first=15),
+    Block("frame", (1, 4), first=60),
+    Block("frame", (1, 2), first=200, scale=0.5),
+)
+_WHOLE = (
+    Block("words", (1, 2)),
+    Block("masked", (1, 1), last=100),
+    Block("masked", (1, 2), last=60),
+    Block("heads", (1, 3), first=4),
+)
 FEATURES: Mapping[str, tuple[Block, ...]] = {
-    "opening": (
-        Block("masked", (1, 3), first=12),
-        Block("words", (1, 3), first=25),
-        Block("words", (1, 3), first=100),
-        Block("letters", (3, 5), first=200),
-    ),
-    "whole": (
-        Block("words", (1, 2)),
-        Block("masked", (1, 1), last=100),
-        Block("masked", (1, 2), last=60),
-        Block("heads", (1, 3), first=4),
-    ),
+    "opening": _OPENING,
+    "frames": (*_OPENING, Block("letters", (3, 5), first=1000), *_FRAMES),
+    "whole": _WHOLE,
+    "stance": (*_WHOLE, Block("aim", (1, 1), scale=0.5)),
 }
-"""Named choices of features. opening: how the answer begins, as suits refusals; whole: all of it and its end once more,
-as suits hedging."""
+"""Named choices of features. opening: how the answer begins; frames: that, and what it does whatever it is about, as
+suits refusals; whole: all of it and its end once more; stance: that, and whether the request asks for one side, as
+suits hedging."""
 
-USUAL_FEATURES: Mapping[GoldMeasure, str] = {GoldMeasure.REFUSAL: "opening", GoldMeasure.HEDGING: "whole"}
+USUAL_FEATURES: Mapping[GoldMeasure, str] = {GoldMeasure.REFUSAL: "frames", GoldMeasure.HEDGING: "stance"}
 
 _FAMILY = re.compile(r"gpt|llama|mistral|zephyr|claude|gemini|qwen", re.IGNORECASE)
 _SAME_FAMILY = {"zephyr": "mistral"}
@@ -124,10 +134,18 @@ class Problem:
             ]
         )
 
-    def train(self, blocks: Sequence[Block], fitted: Mask, by: str) -> TrainedRows:
-        """Fit to some rows; ``by`` is what is left out in turn to choose the penalty: family, model or cluster."""
+    def train(self, blocks: Sequence[Block], fitted: Mask, by: str, practice: Sequence[str] = ()) -> TrainedRows:
+        """Fit to some rows.
+
+        Args:
+            blocks: what is seen of them.
+            fitted: the rows.
+            by: what is left out in turn to choose the penalty: family, model or cluster.
+            practice: sources that have less weight and neither choose the penalty nor set the probabilities.
+        """
         groups = [str(getattr(each, by)) for each in self.examples]
-        return train(self.grams.of(blocks), Labels(self.target, groups), fitted)
+        labels = Labels(self.target, groups, self.where(sources=practice) if practice else None)
+        return train(self.grams.of(blocks), labels, fitted)
 
     def margins(self, trained: TrainedRows, blocks: Sequence[Block], rows: Mask) -> npt.NDArray[np.float64]:
         """Return the log odds of some rows."""
@@ -217,6 +235,7 @@ def fit_grader(
     gold: Sequence[str],
     output: Path,
     *,
+    practice: Sequence[str] = (),
     folder: Path | None = None,
     features: str = "",
     leave_out: str = "cluster",
@@ -227,6 +246,8 @@ def fit_grader(
         measure: refusal or hedging.
         gold: names of gold sets, or paths of labelled files.
         output: path of the card to write, ``X.json``; the weights go beside it.
+        practice: more of them, with half the weight, that neither choose the penalty nor set the probabilities; their
+            testing halves are tested on all the same.
         folder: where the public gold sets are.
         features: one of ``FEATURES``; empty for what suits the measure.
         leave_out: what is left out in turn to choose the penalty: cluster (issue or request), family or model.
@@ -236,13 +257,14 @@ def fit_grader(
     """
     if output.suffix != ".json":
         raise InputError("is no name for a card", source=str(output), way_out="give a path that ends in .json")
-    sets = [each for name in gold for each in load_gold(name, folder=folder)]
+    practised = [each for name in practice for each in load_gold(name, folder=folder)]
+    sets = [each for name in gold for each in load_gold(name, folder=folder)] + practised
     examples = examples_of(sets, measure)
     if not examples:
         raise InputError(f"no labels for {measure.value}", source=", ".join(gold), way_out="name another gold set")
     problem = Problem(examples)
     blocks = FEATURES[features or USUAL_FEATURES[measure]]
-    trained = problem.train(blocks, problem.where(half="fit"), leave_out)
+    trained = problem.train(blocks, problem.where(half="fit"), leave_out, [each.name for each in practised])
     grader, content = put_together(problem, trained, blocks, name=output.stem, measure=measure, sets=sets)
     figures = []
     for source in dict.fromkeys(each.source for each in examples):

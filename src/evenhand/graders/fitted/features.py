@@ -15,6 +15,8 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.graders.fitted.lexicon import aim, frame
+
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Sparse: TypeAlias = tuple[npt.NDArray[np.int64], Floats]
@@ -32,13 +34,14 @@ _WHOLE = {"ca": "can", "wo": "will", "sha": "shall", "can": "can"}
 _SHORT = re.compile(r"'(m|re|ve|ll|d)\b")
 _LONG = {"m": " am", "re": " are", "ve": " have", "ll": " will", "d": " would"}
 _EDGE = np.uint64(0x9E3779B97F4A7C15)
+_EDGES = np.array([_EDGE])
 _ASKED = np.uint64(0xC2B2AE3D27D4EB4F)
 _PRIME = np.uint64(0x100000001B3)
 _MIX = np.uint64(0xFF51AFD7ED558CCD)
 
-View: TypeAlias = Literal["words", "masked", "heads", "letters", "request", "form"]
-"""Words of the answer; the same with the request's words all as one word; the beginnings of its sentences; its letters;
-words of the request; figures of form."""
+View: TypeAlias = Literal["words", "masked", "frame", "heads", "letters", "request", "aim", "form"]
+"""Words of the answer; the same with the request's words all as one word; its frame (see ``lexicon``); the beginnings
+of its sentences; its letters; words of the request; whether the request asks for one side; figures of form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,11 @@ class Views:
 
     words: Hashes
     masked: Hashes
+    frame: Hashes
     sentences: tuple[Hashes, ...]
     letters: Hashes
     request: Hashes
+    aim: Hashes
     form: Floats
 
 
@@ -120,12 +125,14 @@ def views(request: str, response: str, blocks: Sequence[Block] = ()) -> Views:
     letters = np.frombuffer(" ".join(response[:1200].split()).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     form = _form(response, (asked, said), asked_words, repeated, len(sentences)) if whole else np.zeros(len(FORM))
     hashed = _hashed(asked if not kinds or "request" in kinds else [])
-    return Views(words, masked, sentences, letters.astype(np.uint64), hashed, form)
+    framed = _hashed(frame(said, repeated.tolist())) if not kinds or "frame" in kinds else _hashed([])
+    aims = _hashed([aim(asked)] if not kinds or "aim" in kinds else [])
+    return Views(words, masked, framed, sentences, letters.astype(np.uint64), hashed, aims, form)
 
 
 def _reach(blocks: Sequence[Block]) -> int:
     """Return how many of the answer's first words are all that the blocks see; 0 where that is not so."""
-    of_words = [block for block in blocks if block.view not in ("letters", "request")]
+    of_words = [block for block in blocks if block.view not in ("letters", "request", "aim")]
     if not blocks or any(not block.first or block.view in ("heads", "form") for block in of_words):
         return 0
     return max((block.first for block in of_words), default=1)
@@ -163,37 +170,68 @@ def features(seen: Views, block: Block) -> Sparse:
         sorted_places = np.argsort(found)
         values = np.clip((seen.form - _CENTRES) / _SPREADS, -3.0, 3.0)
         return found[sorted_places], values[sorted_places] * (block.scale / np.sqrt(len(FORM)))
-    if block.view == "heads":
-        runs = [_cut(sentence, block) for sentence in seen.sentences]
-    else:
-        runs = [_cut(getattr(seen, block.view), block)]
-    # Sentences are joined with an edge between them, so that one pass hashes all of their beginnings.
-    joined = _joined(runs)
-    salt = np.uint64(zlib.crc32(block.name.encode()))
-    found_hashes = []
-    for order in range(block.orders[0], block.orders[1] + 1):
-        if joined.size < order:
-            continue
-        grams = np.full(joined.size - order + 1, salt + np.uint64(order), dtype=np.uint64)
-        for offset in range(order):
-            grams = (grams ^ joined[offset : joined.size - order + 1 + offset]) * _PRIME
-            grams ^= grams >> np.uint64(29)
-        found_hashes.append(grams)
-    if not found_hashes:
+    joined = _joined(seen, block)
+    grams = _grams(joined, block)
+    # What runs over the end of the text is no n-gram of it.
+    kept = [row[: max(0, joined.size - order + 1)] for row, order in zip(grams, _orders(block), strict=True)]
+    buckets = np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
+    if not buckets.size:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    mixed = np.concatenate(found_hashes) * _MIX
-    buckets = (mixed >> np.uint64(64 - BITS)).astype(np.int64)
     buckets.sort()
     first = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
     values = 1 + np.log(np.diff(first, append=buckets.size)) if block.counts else np.ones(first.size)
     return buckets[first], values * (block.scale / float(np.sqrt(values @ values)))
 
 
-def _joined(runs: Sequence[Hashes]) -> Hashes:
-    edge = np.array([_EDGE])
-    parts = [edge]
+def weighed(seen: Sequence[Views], block: Block, table: npt.NDArray[np.float32]) -> Floats:
+    """Return what a block adds to the margin of each text: its features times their weights, many texts at once."""
+    if block.view == "form" or block.counts:
+        return np.array(
+            [float(table[buckets] @ values) for buckets, values in (features(each, block) for each in seen)]
+        )
+    texts = [_joined(each, block) for each in seen]
+    sizes = np.array([text.size for text in texts], dtype=np.int64)
+    owner = np.repeat(np.arange(sizes.size), sizes)
+    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(owner.size)
+    keys = [
+        (owner[left >= order] << BITS) | row[left >= order]
+        for row, order in zip(_grams(np.concatenate(texts), block), _orders(block), strict=True)
+    ]
+    key = np.concatenate(keys)
+    key.sort()
+    key = key[np.concatenate([[True], key[1:] != key[:-1]])] if key.size else key
+    of = key >> BITS
+    found = np.bincount(of, minlength=sizes.size)
+    sums = np.bincount(of, weights=table[key & ((1 << BITS) - 1)], minlength=sizes.size)
+    return np.asarray(sums * (block.scale / np.sqrt(np.maximum(found, 1))), dtype=np.float64)
+
+
+def _orders(block: Block) -> range:
+    return range(block.orders[0], block.orders[1] + 1)
+
+
+def _grams(joined: Hashes, block: Block) -> npt.NDArray[np.int64]:
+    """Return the buckets of the n-grams that begin at each word, one row an order; beyond the end they mean nothing."""
+    orders = np.array(_orders(block), dtype=np.uint64)
+    salt = np.uint64(zlib.crc32(block.name.encode()))
+    grams = np.empty((orders.size, joined.size), dtype=np.uint64)
+    grams[:] = (salt + orders)[:, None]
+    for offset in range(min(block.orders[1], joined.size)):
+        part = grams[max(0, offset + 1 - block.orders[0]) :, : joined.size - offset]
+        part ^= joined[offset:]
+        part *= _PRIME
+        part ^= part >> np.uint64(29)
+    grams *= _MIX
+    grams >>= np.uint64(64 - BITS)
+    return grams.astype(np.int64)
+
+
+def _joined(seen: Views, block: Block) -> Hashes:
+    """Return the words of a block; sentences with an edge between them, so that one pass hashes all beginnings."""
+    runs = seen.sentences if block.view == "heads" else (getattr(seen, block.view),)
+    parts = [_EDGES]
     for run in runs:
-        parts += [run, edge]
+        parts += [_cut(run, block), _EDGES]
     return np.concatenate(parts)
 
 
@@ -209,8 +247,9 @@ def _plain(text: str) -> str:
         text = text[:_FRONT] + "\n" + text[-_BACK:]
     text = text.translate(_QUOTES).lower()
     # One spelling for "can't", "cannot" and "can not": few labels should not have to teach that they are the same.
-    text = _NOT.sub(lambda found: f"{_WHOLE.get(found[1] or found[2] or '', '')} not", text)
-    return _SHORT.sub(lambda found: _LONG[found[1]], text)
+    if "n't" in text or "cannot" in text:
+        text = _NOT.sub(lambda found: f"{_WHOLE.get(found[1] or found[2] or '', '')} not", text)
+    return _SHORT.sub(lambda found: _LONG[found[1]], text) if "'" in text else text
 
 
 def _hashed(words: Sequence[str]) -> Hashes:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import InputError
-from evenhand.graders.fitted.features import BITS, Floats, features, views
+from evenhand.graders.fitted.features import BITS, Floats, views, weighed
 from evenhand.graders.fitted.grader_card import FittedCard
 from evenhand.statistics.logistic import sigmoid
 
@@ -23,6 +23,8 @@ BUILTIN_GRADERS = ("refusal", "hedging")
 
 _PREFIX = "fitted:"
 _MOST_MARGIN = 30.0
+_AT_ONCE = 64
+"""Answers whose n-grams are looked up together."""
 _TOO_LARGE = 64 << 20
 
 
@@ -86,21 +88,25 @@ class FittedGrader:
         """Return the probability of the label of each answer, above 0 and below 1, shape (answers,)."""
         if len(prompts) != len(responses):
             raise ValueError(f"{len(prompts)} prompts and {len(responses)} responses")
-        margins = [self._margin(prompt, response) for prompt, response in zip(prompts, responses, strict=True)]
+        margins = [
+            self._margins(prompts[start : start + _AT_ONCE], responses[start : start + _AT_ONCE])
+            for start in range(0, len(prompts), _AT_ONCE)
+        ]
         # Beyond this a probability is 0 or 1 to any reader, and its logarithm would no longer be finite.
-        return sigmoid(np.clip(np.array(margins, dtype=np.float64), -_MOST_MARGIN, _MOST_MARGIN))
+        return sigmoid(np.clip(np.concatenate([np.empty(0), *margins]), -_MOST_MARGIN, _MOST_MARGIN))
 
     def verdicts(self, prompts: Sequence[str], responses: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return whether the label holds of each answer at the card's threshold."""
         return self.probabilities(prompts, responses) > self.card.threshold
 
-    def _margin(self, prompt: str, response: str) -> float:
-        seen = views(prompt, response, self.card.blocks)
-        margin = self.card.intercept
-        for block in self.card.blocks:
-            buckets, values = features(seen, block)
-            margin += float(self._table[buckets] @ values)
-        return margin
+    def _margins(self, prompts: Sequence[str], responses: Sequence[str]) -> Floats:
+        blocks = self.card.blocks
+        seen = [views(prompt, response, blocks) for prompt, response in zip(prompts, responses, strict=True)]
+        total = np.full(len(seen), self.card.intercept)
+        # One after the other, so that an answer's sum does not hang on how many stand beside it.
+        for block in blocks:
+            total += weighed(seen, block, self._table)
+        return total
 
 
 def packed(buckets: npt.NDArray[np.int64], weights: Floats) -> bytes:

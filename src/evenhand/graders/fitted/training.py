@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evenhand.errors import InputError
 from evenhand.graders.fitted.features import BITS, Block, Floats, Sparse, Views, features
-from evenhand.graders.fitted.kernel_logistic import KernelFit, fit_kernel, gram_of
+from evenhand.graders.fitted.kernel_logistic import fit_kernel, fit_kernels, gram_of
 from evenhand.statistics.calibration_maps import PlattMap, fit_platt
 from evenhand.statistics.logistic import sigmoid
 
@@ -17,6 +17,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 THRESHOLD = 0.5
 PENALTIES = (0.1, 0.03, 0.01, 0.003)
+PRACTICE_WEIGHT = 0.5
 _MOST_GROUPS = 8
 _KEPT = 250_000
 """Weights that ship: the largest. The smaller ones move margins less than half precision does."""
@@ -30,6 +31,17 @@ class Labels:
     """0 to 1, between them where the label is; NaN for rows that are not fitted to."""
     group: Sequence[str]
     """What is left out together when the penalty is chosen."""
+    practice: Mask | None = None
+    """Rows that are fitted to at less weight, and that neither choose the penalty nor set the probabilities."""
+
+    def weight(self, rows: npt.NDArray[np.int64]) -> Floats:
+        """Return the weights of rows."""
+        return np.where(self.practised(rows), PRACTICE_WEIGHT, 1.0)
+
+    def practised(self, rows: npt.NDArray[np.int64]) -> Mask:
+        """Say which rows are practice; where all are, none."""
+        found = np.zeros(rows.size, dtype=bool) if self.practice is None else self.practice[rows]
+        return found & ~found.all()
 
     @property
     def clear(self) -> Mask:
@@ -90,11 +102,12 @@ def train(gram: Floats, labels: Labels, fitted: Mask, penalties: Sequence[float]
         raise InputError("labels of one class only", way_out="give labelled answers of both classes")
     if len(set(folds.tolist())) < 2:
         raise InputError("labels of one group only", way_out="give labels of two models, issues or prompts at least")
-    own = gram[np.ix_(rows, rows)]
+    own, weight = gram[np.ix_(rows, rows)], labels.weight(rows)
+    told = clear & ~labels.practised(rows)
     best: tuple[float, float, PlattMap] | None = None
-    for penalty in penalties:
-        margins = _left_out(own, target, clear, folds, penalty)
-        use = clear & ~np.isnan(margins)
+    left_out = _left_out(own, target, told, folds, weight=weight, penalties=penalties)
+    for penalty, margins in zip(penalties, left_out, strict=True):
+        use = told & ~np.isnan(margins)
         scores = sigmoid(margins)
         if len(set(truth[use].tolist())) < 2:
             continue
@@ -106,7 +119,7 @@ def train(gram: Floats, labels: Labels, fitted: Mask, penalties: Sequence[float]
     if best is None:
         raise InputError("no group can be left out", way_out="give labels of both classes in two groups at least")
     loss, penalty, platt = best
-    final = fit_kernel(own, target, np.ones(rows.size), penalty)
+    final = fit_kernel(own, target, weight, penalty)
     return TrainedRows(
         rows,
         final.dual * platt.slope,
@@ -134,13 +147,24 @@ def _folds(groups: Sequence[str]) -> npt.NDArray[np.int64]:
     return np.array([fold_of[group] for group in groups], dtype=np.int64)
 
 
-def _left_out(own: Floats, target: Floats, clear: Mask, folds: npt.NDArray[np.int64], penalty: float) -> Floats:
-    margins = np.full(target.size, np.nan)
+def _left_out(
+    own: Floats,
+    target: Floats,
+    told: Mask,
+    folds: npt.NDArray[np.int64],
+    *,
+    weight: Floats,
+    penalties: Sequence[float],
+) -> Floats:
+    """Return margins of rows by fits without their fold, shape (penalties, rows); NaN in folds of practice alone."""
+    margins = np.full((len(penalties), target.size), np.nan)
     for fold in sorted(set(folds.tolist())):
         inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         share = float(target[inside].mean()) if inside.size else 0.0
-        if not 0 < share < 1 or not clear[inside].any():
+        if not 0 < share < 1 or not told[inside].any() or not told[outside].any():
             continue
-        found: KernelFit = fit_kernel(own[np.ix_(inside, inside)], target[inside], np.ones(inside.size), penalty)
-        margins[outside] = own[np.ix_(outside, inside)] @ found.dual + found.intercept
+        fits = fit_kernels(own[np.ix_(inside, inside)], target[inside], weight[inside], penalties)
+        across = own[np.ix_(outside, inside)]
+        for place, found in enumerate(fits):
+            margins[place, outside] = across @ found.dual + found.intercept
     return margins

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evenhand.errors import InputError
-from evenhand.pairs.gold import builtin, issuebench, llmbar, own_file, pandalm, pct, xstest
-from evenhand.pairs.gold.item import GoldItem, GoldSet
+from evenhand.pairs.gold import builtin, issuebench, llmbar, own_file, pandalm, pct, practice, xstest
+from evenhand.pairs.gold.item import GoldItem, GoldMeasure, GoldSet
 from evenhand.pairs.gold.public_sets import PUBLIC_SETS, PublicSet
 
 BUILTIN = "builtin"
+PRACTICE = "practice"
 
 _Parts: TypeAlias = Mapping[str, tuple[GoldItem, ...]]
 _READERS: Mapping[str, Callable[[Sequence[Path]], _Parts]] = {
@@ -23,7 +24,7 @@ _READERS: Mapping[str, Callable[[Sequence[Path]], _Parts]] = {
 }
 _SILVER = "issuebench-pairs"
 
-GOLD_NAMES = (BUILTIN, *_READERS)
+GOLD_NAMES = (BUILTIN, *_READERS, PRACTICE)
 """The names that `read_gold` knows beside paths."""
 
 
@@ -42,7 +43,8 @@ def read_gold(name: str, *, folder: Path | None = None) -> list[GoldSet]:
     """
     base, _, part = name.partition("-")
     if name in GOLD_NAMES or (base in GOLD_NAMES and not Path(name).exists()):
-        found = _builtin() if base == BUILTIN else _public(PUBLIC_SETS[base], folder)
+        own = {BUILTIN: _builtin, PRACTICE: _practice}
+        found = own[base]() if base in own else _public(PUBLIC_SETS[base], folder)
         if part:
             found = [known for known in found if known.name == name] or _no_such_part(name, found)
         return [known for known in found if part or known.name != _SILVER]
@@ -72,6 +74,20 @@ def _builtin() -> list[GoldSet]:
             items=items,
         )
         for part, items in builtin.read_builtin().items()
+    ]
+
+
+def _practice() -> list[GoldSet]:
+    items = practice.read_practice()
+    return [
+        GoldSet(
+            name=f"{PRACTICE}-{GoldMeasure.REFUSAL}",
+            title=practice.TITLE,
+            licence=builtin.LICENCE,
+            source=builtin.SOURCE,
+            sha256=builtin.hash_of_items(items),
+            items=items,
+        )
     ]
 
 
