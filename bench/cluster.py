@@ -22,10 +22,10 @@ from evenhand.studies.watch import UnwatchedStudy
 folder, port, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 
 class Watch(UnwatchedStudy):
-    began = 0.0
+    given = 0.0
     def say(self, text):
         if "workers" in text:
-            self.began = time.perf_counter()
+            self.given = time.perf_counter()
 
 watch, start = Watch(), time.perf_counter()
 plan = RatePlan(
@@ -34,7 +34,7 @@ plan = RatePlan(
 )
 result = rate_on_cluster(plan, watch) if workers else rate(plan, watch)
 now = time.perf_counter()
-print(json.dumps([now - start, now - (watch.began or start), result.calls]))
+print(json.dumps([now - start, now - (watch.given or start), result.calls]))
 """
 
 

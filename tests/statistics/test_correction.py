@@ -196,12 +196,16 @@ def test_rogan_gladen_knows_clusters() -> None:
     assert "design effect" in together.method
 
 
-def test_rates_that_smoothing_brings_to_chance_leave_every_share_possible() -> None:
+def test_with_rates_that_smoothing_brings_to_chance_a_share_is_not_estimable() -> None:
     # Sensitivity 9 of 10, specificity 30 of 200: 1.05 together, and 10/12 + 31/202 below 1.
     labels, verdicts = [1] * 10 + [0] * 200, [1] * 9 + [0] + [1] * 170 + [0] * 30
     found = rogan_gladen(labelled_run(labels, verdicts, [1] * 88 + [0] * 12))
-    assert found.value == pytest.approx((0.88 + 0.15 - 1) / 0.05)
-    assert (found.low, found.high, found.standard_error) == (0.0, 1.0, None)
+    assert (found.value, found.low, found.high, found.standard_error) == (None, None, None, None)
+    assert found.method.startswith("not estimable: with 210 labels")
+    # Twice the labels with the same rates: 19/22 + 61/402 is above 1.
+    more = rogan_gladen(labelled_run(labels * 2, verdicts * 2, [1] * 88 + [0] * 12))
+    assert more.value == pytest.approx((0.88 + 0.15 - 1) / 0.05)
+    assert more.standard_error is not None and math.isfinite(more.standard_error)
 
 
 def test_rates_without_errors_have_the_exact_interval() -> None:

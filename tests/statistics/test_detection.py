@@ -154,6 +154,12 @@ def test_graders_that_do_not_grade_are_recognised(scores: Floats, verdict: Verdi
     assert Recognition.from_json(json.loads(json.dumps(found.as_json()))) == found
 
 
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_of_few_rows_with_one_score_nothing_is_said(rows: int) -> None:
+    assert recognise([0.7] * rows, [1] + [0] * (rows - 1)).verdict is Verdict.UNDECIDED
+    assert recognise([0.7] * 5, [1, 0, 1, 0, 1]).verdict is Verdict.CONSTANT
+
+
 def test_a_random_grader_is_seldom_taken_for_another() -> None:
     rng = np.random.default_rng(6)
     verdicts = [recognise(rng.random(120), rng.random(120) < 0.3).verdict for _ in range(500)]

@@ -59,7 +59,7 @@ from evenhand.studies.validity import CardSettings
     type=click.Choice(["both", "ab", "ba"]),
     help="In which orders a grader sees the two responses.",
 )
-@click.option("--option-swap", is_flag=True, help="Ask once more with the options listed the other way round.")
+@click.option("--option-swap", is_flag=True, help="Ask once more with the options the other way round.")
 @click.option("--threshold", type=float, default=0.5, show_default=True, help="Probability above which an item counts.")
 @click.option(
     "--positive", multiple=True, metavar="M=LABELS", help="Which answers of the grader count, as in refusal=3,4,5."
@@ -74,7 +74,10 @@ from evenhand.studies.validity import CardSettings
     help="Fit threshold and probabilities to one half, write them to FILE, and show the cards of the other half.",
 )
 @click.option(
-    "--calibration", type=click.Path(path_type=Path), metavar="FILE", help="Apply what --calibrate has written."
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Apply what --calibrate has written; packaged:GRADER is one that comes along.",
 )
 @click.option("--draws", type=int, default=2000, show_default=True, metavar="N", help="Resamples.")
 @click.option(

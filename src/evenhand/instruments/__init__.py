@@ -2,6 +2,7 @@
 
 from evenhand.instruments.builtin import BUILTIN_INSTRUMENT_SETS, builtin_instruments
 from evenhand.instruments.instrument import Derivation, Form, Instrument, InstrumentSet, Unit
+from evenhand.instruments.opposite import opposite
 from evenhand.instruments.prompt_file import read_prompt_file
 from evenhand.instruments.request import Message, Request
 from evenhand.instruments.scale import Option, Scale
@@ -18,5 +19,6 @@ __all__ = [
     "Scale",
     "Unit",
     "builtin_instruments",
+    "opposite",
     "read_prompt_file",
 ]

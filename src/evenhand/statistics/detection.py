@@ -260,7 +260,7 @@ class Verdict(StrEnum):
     RANDOM = "random"
     """It can't be told from a grader that answers at random: the interval of its AUC holds .5."""
     CONSTANT = "constant"
-    """It gives every row the same score."""
+    """It gives every row the same score, over as many rows as it takes to say so."""
     ONE_SIDED = "one_sided"
     """Its verdict is always the same although its scores tell the classes apart: the threshold is misplaced."""
     INVERTED = "inverted"
@@ -323,7 +323,8 @@ def recognise(
 
 
 def _verdict(rows: ScoredRows, auc: Estimate, threshold: float) -> Verdict:
-    if rows.scores.size and float(np.ptp(rows.scores)) <= SAME:
+    # One score is always the same; so are a few, often enough.
+    if rows.scores.size >= FEWEST and float(np.ptp(rows.scores)) <= SAME:
         return Verdict.CONSTANT
     of_class = [int(np.unique(rows.of_row[rows.positive == side]).size) for side in (True, False)]
     if min(of_class) < FEWEST or auc.low is None or auc.high is None:

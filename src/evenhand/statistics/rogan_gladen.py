@@ -71,7 +71,8 @@ def rogan_gladen(run: LabelledRun) -> Estimate:
     The interval is Lang and Reiczigel's (2014, Preventive Veterinary Medicine 113) for estimated rates: two labels more
     of each class, one right and one wrong, Wilson's centre for r, and their shift of the centre. Clusters and weights
     divide all three numbers of rows by one design effect, the cluster-robust variance of the linearised estimate
-    over that of independent rows, at least 1.
+    over that of independent rows, at least 1. Where those labels more leave sensitivity + specificity at 1 or below,
+    the share is not estimable, and there is no figure.
 
     Raises:
         InputError: labels or values other than 0 and 1.
@@ -91,7 +92,12 @@ def rogan_gladen(run: LabelledRun) -> Estimate:
     said = float(run.rest_weights @ run.rest)
     value = (said + spec - 1) / worth
     effect = _rogan_gladen_effect(run, (said, sens, spec), value)
-    low, high, error = _lang_reiczigel((said, sens, spec), _numbers(run), effect)
+    found_ends = _lang_reiczigel((said, sens, spec), _numbers(run), effect)
+    if found_ends is None:
+        # Any share fits then. A figure with an interval from 0 to 1 would still be quoted.
+        why = f"not estimable: with {run.labels.size} labels the grader can't be told from one that knows nothing"
+        return Estimate.missing(why, n=n, clusters=run.clusters)
+    low, high, error = found_ends
     value = min(max(value, 0.0), 1.0)
     method = f"Rogan-Gladen, {run.labels.size} labels; Lang-Reiczigel"
     if effect > 1:
@@ -106,10 +112,10 @@ def _numbers(run: LabelledRun) -> tuple[float, float, float]:
 
 def _lang_reiczigel(
     shares: tuple[float, float, float], numbers: tuple[float, float, float], effect: float
-) -> tuple[float, float, float | None]:
-    """Return the interval within 0 and 1 and the standard error, None where it is endless.
+) -> tuple[float, float, float] | None:
+    """Return the interval within 0 and 1 and the standard error, from r, sensitivity and specificity and their rows.
 
-    From r, sensitivity and specificity and the rows of each.
+    None where two labels more of each class leave nothing of what the grader is worth: the interval is endless then.
     """
     z = two_sided_quantile(LEVEL, math.inf)
     said, sens, spec = shares
@@ -119,7 +125,7 @@ def _lang_reiczigel(
     sens_, spec_ = (positives * sens + 1) / positives_, (others * spec + 1) / others_
     worth = sens_ + spec_ - 1
     if worth <= _NOTHING:
-        return 0.0, 1.0, None
+        return None
     value = (said_ + spec_ - 1) / worth
     of_sens, of_spec = sens_ * (1 - sens_) / positives_, spec_ * (1 - spec_) / others_
     shift = 2 * z * z * (value * of_sens - (1 - value) * of_spec)

@@ -4,6 +4,8 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from evenhand.report.plain_values import from_plain
 from evenhand.report.validity_card import ValidityCard, card_line
 from evenhand.statistics.detection import SAME
 
+PACKAGED = "packaged:"
+"""How the name of a calibration begins that comes with the package; the grader's name follows."""
 _WAY_OUT = "make it with `evenhand validate --calibrate FILE`"
 
 
@@ -31,8 +35,12 @@ def write_calibration(path: Path, calibration: Calibration, cards: Sequence[Vali
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Return the calibration in a file, with the file's hash; raises ``InputError``."""
-    found = _values(path).get("calibration")
+    """Return the calibration in a file, with the file's hash; raises ``InputError``.
+
+    ``packaged:GRADER`` is the one that comes with the package.
+    """
+    data = _bytes(path)
+    found = _values(path, data).get("calibration")
     if not isinstance(found, dict) or not found.get("measures"):
         raise InputError("is no calibration", source=str(path), way_out=_WAY_OUT)
     if found.get("schema") != CALIBRATION_SCHEMA:
@@ -40,7 +48,7 @@ def read_calibration(path: Path) -> Calibration:
             f"was written by another version (schema {found.get('schema')})", source=str(path), way_out=_WAY_OUT
         )
     try:
-        return from_plain(Calibration, {**found, "sha256": _sha256(path)})
+        return from_plain(Calibration, {**found, "sha256": hashlib.sha256(data).hexdigest()})
     except InputError as error:
         raise InputError(error.problem, source=str(path), field=error.field, way_out=_WAY_OUT) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -49,7 +57,12 @@ def read_calibration(path: Path) -> Calibration:
 
 def calibration_cards(path: Path) -> tuple[ValidityCard, ...]:
     """Return the cards in a calibration's file."""
-    return tuple(ValidityCard.from_json(card) for card in _values(path).get("cards", ()))
+    return tuple(ValidityCard.from_json(card) for card in _values(path, _bytes(path)).get("cards", ()))
+
+
+def packaged_calibrations() -> tuple[str, ...]:
+    """Return the graders with a calibration that comes with the package."""
+    return tuple(sorted(file.name.removesuffix(".json") for file in _packaged().iterdir() if ".json" in file.name))
 
 
 def check_calibration(
@@ -153,13 +166,32 @@ def _calibrated(judgment: Judgment, one: MeasureCalibration) -> Judgment:
     return replace(judgment, reading=replace(reading, probabilities=probabilities))
 
 
-def _values(path: Path) -> dict[str, Any]:
+def _bytes(path: Path) -> bytes:
     try:
-        values = json.loads(path.read_text("utf-8"))
+        if str(path) != "packaged" and not str(path).startswith(PACKAGED):
+            return path.read_bytes()
+        # Only names that are in the package: nothing of a name becomes part of a path.
+        name = str(path).removeprefix(PACKAGED)
+        if name not in packaged_calibrations():
+            raise InputError(
+                f"names no calibration that comes with the package: {path}",
+                field="--calibration",
+                way_out=f"use {', '.join(PACKAGED + known for known in packaged_calibrations())}, or a file's path",
+            )
+        return _packaged().joinpath(f"{name}.json").read_bytes()
     except OSError as error:
         raise InputError(
             f"can't be read ({error.strerror or error})", source=str(path), field="--calibration", way_out=_WAY_OUT
         ) from error
+
+
+def _packaged() -> Traversable:
+    return resources.files("evenhand.report").joinpath("data", "calibrations")
+
+
+def _values(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(data)
     except ValueError as error:
         raise InputError(f"is not JSON ({error})", source=str(path), way_out=_WAY_OUT) from error
     if not isinstance(values, dict):

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,7 @@ from evenhand.studies.fitted_scores import fitted_scores, fitted_to, is_fitted
 from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.gold import load_gold
 from evenhand.studies.inputs import load_instruments, load_model_settings
-from evenhand.studies.option_swap import with_options_reversed
+from evenhand.studies.option_swap import positive_when_reversed, with_options_reversed
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.validation_plan import ValidationPlan
 from evenhand.studies.validation_scores import Scores, as_pair, instruments_for, response_texts, scores_of
@@ -187,11 +188,22 @@ class _Work:
     async def _one(self, job: _Job, model: Model, carry_out: CarryOut) -> _Scored:
         grading = self.plan.grading
         graded = GradedBy(model.name, model.identity, self.instruments.name, grading.reading, grading.orders)
-        scores = await self._scores(job, job.instruments, model, carry_out)
-        turned = await self._scores(job, job.turned, model, carry_out) if job.turned else None
+        positive = positive_labels(self.plan.positive)
+        scores = await self._scores(job, job.instruments, model, carry_out, positive)
+        turned = None
+        if job.turned is not None:
+            positive = positive_when_reversed(positive, job.instruments, job.turned)
+            turned = await self._scores(job, job.turned, model, carry_out, positive)
         return _Scored(job, graded, scores, turned)
 
-    async def _scores(self, job: _Job, instruments: InstrumentSet, model: Model, carry_out: CarryOut) -> Scores:
+    async def _scores(
+        self,
+        job: _Job,
+        instruments: InstrumentSet,
+        model: Model,
+        carry_out: CarryOut,
+        positive: Mapping[str, Sequence[str]],
+    ) -> Scores:
         grading = self.plan.grading
         questions = list(
             ask_all(
@@ -209,7 +221,7 @@ class _Work:
             instruments,
             job.gold.items[0].measure,
             orders=grading.orders,
-            positive=positive_labels(self.plan.positive),
+            positive=positive,
         )
 
     def record(self, scored: Sequence[_Scored], replies: dict[str, int | str | None]) -> dict[str, Any]:
@@ -262,7 +274,7 @@ def _jobs(plan: ValidationPlan, instruments: InstrumentSet, watch: StudyWatch) -
         named = replace(asked, name=f"{asked.name} on {gold.name}")
         turned = with_options_reversed(named) if plan.option_swap else None
         if plan.option_swap and turned is None:
-            watch.say(f"{measure}: {asked.name} lists no options, so they can't be listed the other way round")
+            watch.say(f"{measure}: {asked.name} lists no options and has no opposite, so neither can be turned round")
         yield _Job(
             gold,
             items,
@@ -285,11 +297,23 @@ def _chosen(gold: GoldSet, plan: ValidationPlan) -> tuple[GoldItem, ...]:
     def lot(item: GoldItem) -> str:
         return hashlib.sha256(f"{plan.seed}\0{item.item_id}".encode("utf-8", "replace")).hexdigest()
 
-    # Every so-manieth item, labels end to end: each label by its share.
-    in_line = sorted(items, key=lambda item: (item.label, lot(item)))
-    step = len(in_line) / plan.sample
-    drawn = {in_line[int((index + 0.5) * step)].item_id for index in range(plan.sample)}
+    # The r-th of N comes when (r + 1/2) / N of the set have been drawn: each label by its share, and each half within a
+    # label. A larger sample then holds a smaller one, so that its replies are not paid for again.
+    in_line = sorted(items, key=lot)
+    in_line = _by_share(_by_share(in_line, lambda item: (item.label, item.split)), lambda item: item.label)
+    drawn = {item.item_id for item in in_line[: plan.sample]}
     return tuple(item for item in items if item.item_id in drawn)
+
+
+def _by_share(items: Sequence[GoldItem], group: Callable[[GoldItem], Hashable]) -> list[GoldItem]:
+    """Return items in an order of whose every beginning each group has its share; within a group as they were."""
+    sizes = Counter(map(group, items))
+    seen: Counter[Hashable] = Counter()
+    places: list[float] = []
+    for item in items:
+        places.append((seen[group(item)] + 0.5) / sizes[group(item)])
+        seen[group(item)] += 1
+    return [items[row] for row in sorted(range(len(items)), key=places.__getitem__)]
 
 
 def _cards(plan: ValidationPlan, scored: Sequence[_Scored]) -> tuple[list[ValidityCard], Calibration | None]:

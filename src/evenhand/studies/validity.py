@@ -22,8 +22,6 @@ from evenhand.statistics import ClusterBootstrap, Estimate
 from evenhand.statistics.agreement_intervals import agreement
 from evenhand.statistics.bootstrap import Kind
 from evenhand.statistics.detection import (
-    FEWEST,
-    Verdict,
     auc_with_equal,
     recognise,
     roc_auc,
@@ -192,10 +190,7 @@ def validity_card(
         classes=_many_classes(rows),
         controls=_controls(rows, reversed_scores),
         annotators=tuple(_annotators(rows, graded.grader)),
-        # One score is always the same: that says nothing of the grader.
-        verdict=recognise(scores.probability, positive, threshold=settings.threshold, bootstrap=bootstrap).verdict
-        if found.n >= FEWEST
-        else Verdict.UNDECIDED,
+        verdict=recognise(scores.probability, positive, threshold=settings.threshold, bootstrap=bootstrap).verdict,
     )
     return replace(card, remarks=tuple(validity_remarks.of_card(card)))
 

@@ -119,5 +119,5 @@ def test_the_command(folder: Path, own_cache: Path) -> None:
     assert "licence CC BY 4.0" in done.stderr
     assert "Cite: Röttger" in done.stderr
     listed = run.invoke(gold_command, ["list"]).stdout
-    assert "pct          at hand" in listed
-    assert "xstest       not fetched" in listed
+    assert "pct         at hand" in listed
+    assert "xstest      not fetched" in listed
