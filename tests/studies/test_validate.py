@@ -453,3 +453,14 @@ def test_an_embedded_grader_gets_a_card(grader_weights: Path) -> None:
     assert card.captured > 0.5
     assert card.auc.value is not None
     assert card.auc.value > 0.5
+
+
+def test_only_items_of_some_kinds(tmp_path: Path) -> None:
+    kinds = ("help_help", "decline_decline")
+    plan = ValidationPlan(grading=GradingPlan(("fitted:refusal",)), gold="builtin", split="test", kinds=kinds)
+    (card,) = validate(plan).cards
+    assert {figure.kind for figure in card.by_kind} == set(kinds)
+    assert card.n == 20
+    assert "held against items of the kinds help_help, decline_decline alone" in card.remarks
+    with pytest.raises(InputError, match=r"--kind: builtin has no items of the kinds none_such.*use caveats_a"):
+        validate(replace(plan, kinds=("none_such",)))

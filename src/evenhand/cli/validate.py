@@ -44,6 +44,7 @@ from evenhand.studies.validity import CardSettings
 )
 @click.option("--sample", type=int, metavar="N", help="Items of each gold set, each label by its share (default: all).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and the intervals.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only items of this kind; repeat for more.")
 @click.option("--split", type=click.Choice(["fit", "test"]), help="Only this half of the gold set.")
 @click.option(
     "--reading",

@@ -193,14 +193,15 @@ def _key_variable(place: _Place, key: str, value: object) -> str:
 
 
 def _replicas(place: _Place, key: str, value: object) -> tuple[str, ...]:
-    addresses = value if isinstance(value, list) else [None]
-    for address in addresses:
+    addresses = []
+    for address in value if isinstance(value, list) else [None]:
         # Not shown where it may hold a key.
         if not isinstance(address, str) or not re.fullmatch(r"https?://[^@?#\s]+", address):
             raise place.error(
                 key, "is not a list of addresses", 'write the base addresses alone, as in ["http://host-b:8000/v1"]'
             )
-    return tuple(dict.fromkeys(address.rstrip("/") for address in addresses))
+        addresses.append(address.rstrip("/"))
+    return tuple(dict.fromkeys(addresses))
 
 
 def _headers(place: _Place, key: str, value: object) -> Mapping[str, str]:

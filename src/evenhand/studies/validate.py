@@ -243,6 +243,7 @@ class _Work:
             ],
             "sample": {"size": plan.sample, "seed": plan.seed},
             "split": plan.split,
+            "kinds": list(plan.kinds),
             "gold_positive": {measure: list(labels) for measure, labels in plan.gold_labels.items()},
             "option_swap": plan.option_swap,
             "minimum_captured": MINIMUM_CAPTURED,
@@ -253,7 +254,7 @@ class _Work:
 
 
 def _jobs(plan: ValidationPlan, instruments: InstrumentSet, watch: StudyWatch) -> Iterator[_Job]:
-    sets = [gold for gold in load_gold(plan.gold, folder=plan.gold_folder) if gold.items]
+    sets = _of_kinds([gold for gold in load_gold(plan.gold, folder=plan.gold_folder) if gold.items], plan)
     usable: list[tuple[GoldSet, InstrumentSet]] = []
     problem: InputError | None = None
     for gold in sets:
@@ -285,12 +286,30 @@ def _jobs(plan: ValidationPlan, instruments: InstrumentSet, watch: StudyWatch) -
         )
 
 
+def _of_kinds(sets: Sequence[GoldSet], plan: ValidationPlan) -> list[GoldSet]:
+    """Return the sets that have items of the kinds that a plan is about."""
+    found = [gold for gold in sets if not plan.kinds or any(_kind(item) in plan.kinds for item in gold.items)]
+    if sets and not found:
+        known = ", ".join(sorted({_kind(item) for gold in sets for item in gold.items} - {""}))
+        raise InputError(
+            f"{plan.gold} has no items of the kinds {', '.join(plan.kinds)}",
+            field="--kind",
+            way_out=f"use {known}" if known else "leave --kind away: its items are of no kind",
+        )
+    return found
+
+
+def _kind(item: GoldItem) -> str:
+    return item.groups.get("kind", "")
+
+
 def _chosen(gold: GoldSet, plan: ValidationPlan) -> tuple[GoldItem, ...]:
     items = [item for item in gold.items if plan.split in ("", item.split)]
     if not items:
         raise InputError(
             f"{gold.name} has no items in its part {plan.split}", field="--split", way_out="leave --split away"
         )
+    items = [item for item in items if not plan.kinds or _kind(item) in plan.kinds]
     if plan.sample is None or plan.sample >= len(items):
         return tuple(items)
 
@@ -382,7 +401,8 @@ def _card(
         reversed_scores=one.turned.of_rows(rows) if one.turned and fitted is None else None,
         labelled_by="construction" if one.job.gold.name.startswith(_CONSTRUCTED) else "people",
     )
-    return replace(card, remarks=(*card.remarks, *one.remarks))
+    only = (f"held against items of the kinds {', '.join(plan.kinds)} alone",) if plan.kinds else ()
+    return replace(card, remarks=(*card.remarks, *only, *one.remarks))
 
 
 @contextmanager

@@ -26,6 +26,8 @@ class ValidationPlan:
     seed: int = 0
     split: str = ""
     """``fit`` or ``test``: only this part of the gold set."""
+    kinds: tuple[str, ...] = ()
+    """Only items of these kinds; all without."""
     positive: tuple[str, ...] = ()
     """Labels of an instrument that count as positive, such as ``refusal=3,4,5``."""
     gold_positive: tuple[str, ...] = ()
