@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import vl_convert
 
 from evenhand.execution import RunFolder
 from evenhand.execution.shards import Shard, list_shards, write_shard
@@ -28,8 +29,12 @@ print(json.dumps([time.perf_counter() - start, time.process_time() - used, memor
 """
 
 
+_PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "scaling.svg"
+
+
 def run() -> Iterator[str]:
-    """Measure ten questions in both orders."""
+    """Measure ten questions in both orders, and draw the picture of docs/scale.md."""
+    points = []
     for ratings in _SIZES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -38,11 +43,36 @@ def run() -> Iterator[str]:
                 [sys.executable, "-c", _CHILD, str(folder)], check=True, capture_output=True, text=True
             )
             took, used, memory = json.loads(done.stdout)
+            points += [
+                {"ratings": ratings, "panel": "seconds", "value": took},
+                {"ratings": ratings, "panel": "gigabytes at most", "value": memory},
+            ]
             yield (
                 f"effects of {ratings:>10,} ratings in {shards:>3} shards: {took:5.1f} s"
                 f" ({used:5.1f} s of processor time), {memory:.2f} GB at most, {1e6 * took / ratings:.2f} s a million"
             )
             shutil.rmtree(folder, ignore_errors=True)
+
+    _PICTURE.write_text(vl_convert.vegalite_to_svg(_picture(points)), "utf-8")
+
+
+def _picture(points: list[dict[str, Any]]) -> dict[str, Any]:
+    logarithmic = {"type": "log"}
+    return {
+        "background": "white",
+        "data": {"values": points},
+        "facet": {"column": {"field": "panel", "title": None, "sort": None}},
+        "resolve": {"scale": {"y": "independent"}},
+        "spec": {
+            "width": 260,
+            "height": 200,
+            "mark": {"type": "line", "point": True},
+            "encoding": {
+                "x": {"field": "ratings", "type": "quantitative", "scale": logarithmic, "axis": {"format": "~s"}},
+                "y": {"field": "value", "type": "quantitative", "scale": logarithmic, "title": None},
+            },
+        },
+    }
 
 
 def _generate(folder: Path, pairs: int) -> int:

@@ -1,14 +1,12 @@
 """What the commands about audits print, and how they end."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import click
 from rich.console import Console
 
+from evenhand.cli.json_output import print_json
 from evenhand.execution.forecast import Forecast
 from evenhand.report import AuditSummary, audit_table
 from evenhand.report.compare_summary import Comparison
@@ -69,11 +67,6 @@ def show_forecast(forecasts: Sequence[Forecast], *, as_json: bool = False) -> No
         print_json(forecast_json(forecast))
     else:
         Console(highlight=False).print(forecast_table(forecast))
-
-
-def print_json(value: Any) -> None:  # noqa: ANN401
-    """Print plain values as JSON with sorted keys."""
-    click.echo(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False))
 
 
 def end(gates: Sequence[Gate], summaries: Sequence[AuditSummary]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from evenhand.cli.audit_output import print_json
+from evenhand.cli.json_output import print_json
 from evenhand.cli.options import analysis_of, analysis_options
 from evenhand.execution import RunFolder
 from evenhand.report.compare_table import comparison_table

@@ -6,7 +6,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from evenhand.cli.audit_output import print_json, show_forecast
+from evenhand.cli.audit_output import show_forecast
+from evenhand.cli.json_output import print_json
 from evenhand.cli.options import cost_options
 from evenhand.cli.watching import watching, watching_options
 from evenhand.report.validity_card import card_line

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from evenhand.cli.audit_output import print_json
+from evenhand.cli.json_output import print_json
 from evenhand.studies.verify import verify
 
 
