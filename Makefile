@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/evenhand demo --out runs/demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

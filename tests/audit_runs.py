@@ -20,7 +20,7 @@ HEADER = [
 ]
 MIXED = [("left", "right"), ("right", "left")] * 4
 GRADING = {"graders", "instruments", "reading", "orders", "blind_groups"}
-ANALYSIS = {"threshold", "positive", "interval", "unit", "draws"}
+ANALYSIS = {"calibrations", "threshold", "positive", "interval", "unit", "draws"}
 
 
 def pairs_file(folder: Path, sides: list[tuple[str, str]]) -> Path:

@@ -245,7 +245,9 @@ def test_several_watches_are_told_the_same_in_their_order(tmp_path: Path) -> Non
 def _commands(command: click.Command, name: str = "evenhand") -> list[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
         return [(name, command)]
-    return [found for sub, it in command.commands.items() for found in _commands(it, f"{name} {sub}")]
+    context = click.Context(command)
+    inside = [(sub, command.get_command(context, sub)) for sub in command.list_commands(context)]
+    return [found for sub, it in inside if it for found in _commands(it, f"{name} {sub}")]
 
 
 def test_a_command_that_can_be_quiet_can_log() -> None:

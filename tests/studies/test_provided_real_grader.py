@@ -33,6 +33,8 @@ def graded(folder: Path, left: str, right: str) -> AuditSummary:
         responses=file,
         graders=("qwen2.5-coder-0.5b",),
         instruments="compact",
+        # The grader tells refusals from help, but not at one half: its own calibration says where.
+        calibrations=(Path("packaged:qwen2.5-coder-0.5b"),),
         out=folder / "run",
     )
     return audit(plan).summary

@@ -71,7 +71,7 @@ def audit_command(as_json: bool, quiet: bool, log: Path | None, **options: Any) 
     \b
     Example:
       evenhand audit --pairs builtin:us --sample 24 --subject smollm2-135m \\
-        --grader qwen2.5-coder-0.5b --instruments compact --out runs/first
+        --grader fitted:builtin --out runs/first
     """
     gates, cluster = read_gates(options.pop("gates")), cluster_of(options)
     dry_run, subjects, prompts = (options.pop(name) for name in ("dry_run", "subjects", "system_prompts"))

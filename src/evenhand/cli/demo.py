@@ -67,7 +67,8 @@ def demo_command(out: Path, as_json: bool, quiet: bool, log: Path | None) -> Non
         markup=False,
     )
     # One line each, however narrow the terminal: they are there to be copied.
-    command = shlex.join(["evenhand", "regrade", str(out), "--grader", SECOND_GRADER, "--instruments", "compact"])
+    second = ["--grader", SECOND_GRADER, "--instruments", "compact", "--calibration", f"packaged:{SECOND_GRADER}"]
+    command = shlex.join(["evenhand", "regrade", str(out), *second])
     console.print(f"  {command}", markup=False, soft_wrap=True)
     console.print("\nThe same with charts, and every pair of answers side by side:", markup=False)
     console.print(f"  {page}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Rating on a real Ray cluster of two workers against a loopback endpoint: killed, resumed, held to one machine."""
+"""Rating and auditing on a real Ray cluster of two workers: killed, resumed, held to one machine."""
 
 import json
 import os
@@ -144,26 +144,13 @@ def test_killed_workers_and_drivers_lose_nothing_and_rate_nothing_twice(world: W
     assert not (out / "ledgers").exists()
 
 
-def test_what_one_machine_asked_is_not_asked_again_and_the_other_way_round(world: World, tmp_path: Path) -> None:
+def test_a_ledger_of_one_machine_a_damaged_shard_and_back(world: World, tmp_path: Path) -> None:
     out = world.with_ledger(tmp_path / "run")
     before = world.server.asked().total()
-    found = _run(world.command(out))
+    command = world.command(out)
+    found = _run(command)
     assert found.returncode == 0, found.stderr
     _same(world.local, out)
-    again = rate(world.plan(out))
-    assert again.calls == 0
-    assert world.server.asked().total() == before
-    assert not (out / "shards.json").exists()
-    assert not (out / "ratings").exists()
-    _same(world.local, out)
-
-
-def test_a_damaged_shard_is_made_again_without_a_call_and_effects_are_those_of_one_machine(
-    world: World, tmp_path: Path
-) -> None:
-    out = world.with_ledger(tmp_path / "run")
-    command = world.command(out)
-    assert _run(command).returncode == 0
     shards = table_files(out, "ratings")
     assert len(shards) > 1
     content = shards[0].read_bytes()
@@ -171,15 +158,19 @@ def test_a_damaged_shard_is_made_again_without_a_call_and_effects_are_those_of_o
     refused = _run(["effects", str(out)])
     assert refused.returncode != 0
     assert "can't be read" in refused.stderr
-    before = world.server.asked().total()
     assert _run(command).returncode == 0
-    assert world.server.asked().total() == before
     _same(world.local, out)
     figures = []
     for folder in (world.local, out):
         assert _run(["effects", str(folder)]).returncode == 0
         figures.append(json.loads((folder / "effects.json").read_text()))
     assert figures[0] == figures[1]
+    again = rate(world.plan(out))
+    assert again.calls == 0
+    assert world.server.asked().total() == before, "nothing was asked again"
+    assert not (out / "shards.json").exists()
+    assert not (out / "ratings").exists()
+    _same(world.local, out)
 
 
 def test_a_sample_and_an_address_in_a_store(world: World, tmp_path: Path) -> None:
@@ -225,3 +216,48 @@ def _kill_a_worker() -> int:
     worker = int(found.stdout.split()[0])
     os.kill(worker, signal.SIGKILL)
     return worker
+
+
+def _audit(server: RatingServer, out: Path, prompt: Path, *more: str) -> "subprocess.CompletedProcess[str]":
+    command = [
+        *("audit", "--pairs", "builtin:us", "--sample", "4", "--subject", server.grader, "--max-tokens", "24"),
+        *("--system-prompt", "none", "--system-prompt", str(prompt), "--grader", "fitted:builtin"),
+        *("--draws", "50", "--out", str(out), "--quiet", *more),
+    ]
+    return subprocess.run([*EVENHAND, *command], check=False, capture_output=True, text=True, timeout=400)
+
+
+def test_configurations_come_out_as_in_one_process(cluster: str, tmp_path: Path) -> None:
+    prompt = tmp_path / "brief.txt"
+    prompt.write_text("Answer in one sentence.")
+    with rating_server(tmp_path) as server:
+        done = _audit(server, tmp_path / "cluster", prompt, *("--engine", "ray", "--ray-address", cluster))
+        assert done.returncode == 0, done.stderr
+        assert server.asked().total() == 2 * 2 * 4
+        alone = _audit(server, tmp_path / "alone", prompt)
+        assert alone.returncode == 0, alone.stderr
+    folders = sorted(path.name for path in (tmp_path / "alone").iterdir() if path.is_dir())
+    assert len(folders) == 2
+    for folder in folders:
+        both = [
+            pl.read_parquet(tmp_path / run / folder / "responses.parquet").drop("at") for run in ("alone", "cluster")
+        ]
+        assert both[0].equals(both[1])
+        summaries = [(tmp_path / run / folder / "summary.json").read_bytes() for run in ("alone", "cluster")]
+        assert summaries[0] == summaries[1]
+    comparisons = [(tmp_path / run / "comparison.json").read_text() for run in ("alone", "cluster")]
+    assert comparisons[0] == comparisons[1].replace(str(tmp_path / "cluster"), str(tmp_path / "alone"))
+
+
+def test_one_configuration_is_refused(tmp_path: Path) -> None:
+    command = ["audit", "--pairs", "builtin:us", "--subject", "smollm2-135m", "--grader", "fitted:builtin"]
+    done = subprocess.run(
+        [*EVENHAND, *command, "--out", str(tmp_path / "run"), "--engine", "ray"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "--engine ray: is for several configurations" in done.stderr
+    assert not (tmp_path / "run").exists()
