@@ -1,18 +1,24 @@
 """How much of the prompts a prefix cache serves: in our order, shuffled, and question by question.
 
+Last, what the embedded runtime itself counts as cached, in our order and shuffled.
+
 A cache of blocks of tokens is simulated as servers keep it: a block is found if all before it are, and the blocks that
 were used longest ago go first. Tokens are words and marks, which are a little longer than a tokenizer's.
 """
 
+import asyncio
 import random
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 from evenhand.graders.rating import RatingManner, ask_ratings
-from evenhand.instruments.questions import read_questions
+from evenhand.instruments import Request
+from evenhand.instruments.questions import Question, read_questions
 from evenhand.instruments.rating import Protocol, rating_instrument
+from evenhand.models import Model, ModelRole, open_model
 from evenhand.pairs.preference_pair import PreferencePair, text_id
+from evenhand.readings import Reply
 
 _BLOCK = 16
 _PAIRS = 400
@@ -66,6 +72,26 @@ def run() -> Iterator[str]:
         for name, order in orders.items():
             hits = _hits([prompts[place] for place in order], capacity)
             yield f"  a cache of {capacity:,} tokens, {name}: {hits / total:.1%} of the tokens are found in it"
+
+    yield from _embedded(pairs[:3], questions[:8])
+
+
+def _embedded(pairs: Sequence[PreferencePair], questions: Sequence[Question]) -> Iterator[str]:
+    instrument = rating_instrument("compact", Protocol.BLIND)
+    asks = ask_ratings(instrument, Protocol.BLIND, pairs, questions, RatingManner())
+    requests = [ask.request for ask in asks]
+    shuffled = random.Random(0).sample(requests, len(requests))
+    for name, order in (("ours", requests), ("shuffled", shuffled)):
+        model = open_model("qwen2.5-coder-0.5b", ModelRole.GRADER)
+
+        async def every(model: Model = model, order: Sequence[Request] = order) -> list[Reply]:
+            return [await model.answer(request) for request in order]
+
+        replies = asyncio.run(every())
+        model.close()
+        cached = sum(reply.cached_tokens for reply in replies)
+        share = cached / sum(reply.prompt_tokens for reply in replies)
+        yield f"  the embedded 0.5B model, {len(order)} compact ratings, {name}: {share:.1%} of the tokens cached"
 
 
 def _hits(prompts: Sequence[Sequence[str]], capacity: int) -> int:

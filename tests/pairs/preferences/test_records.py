@@ -66,7 +66,7 @@ def test_every_kind_of_file_plain_and_gzipped(
 ) -> None:
     rows = [ROW, ROW | {"prompt": "R?", "chosen": "two\nlines, “quoted”"}]
     data = encode(rows)
-    path = written(tmp_path / (name + ".gz" if packed else name), gzip.compress(data) if packed else data)
+    path = written(tmp_path / (name + ".gz" if packed else name), gzip.compress(data, mtime=0) if packed else data)
     assert texts(read_preferences(path)) == [("Q?", "yes", "no"), ("R?", "two\nlines, “quoted”", "no")]
 
 
@@ -196,7 +196,7 @@ def test_messages_in_parquet(tmp_path: Path) -> None:
         ("a.json", b"3", "is not a list of rows"),
         ("a.csv", "a,b".encode("utf-16"), "is UTF-16, not UTF-8 text"),
         ("a.jsonl", b"PK\x03\x04", "is zip, not UTF-8 text"),
-        ("a.jsonl.gz", gzip.compress(b"{}" * 1000)[:30], "is damaged"),
+        ("a.jsonl.gz", gzip.compress(b"{}" * 1000, mtime=0)[:30], "is damaged"),
         ("a.parquet", b"no parquet at all", "is not readable Parquet"),
         ("a.csv", b"chosen,chosen,rejected\na,b,c\n", "has the column chosen twice"),
     ],
