@@ -100,6 +100,19 @@ def test_topics_are_compared_as_samples_of_stance_pairs() -> None:
     assert found["alone"].difference.method == "no interval: one cluster"
 
 
+@pytest.mark.parametrize(("size", "has_interval"), [(2, False), (5, False), (6, True)])
+def test_a_group_of_fewer_than_six_stance_pairs_has_no_interval(size: int, has_interval: bool) -> None:
+    pairs = [a_pair(n, topic="few" if n < size else "many") for n in range(30)]
+    judged = [j for n, pair in enumerate(pairs) for j in same(pair, 0.1 if n % 2 else 0.9)]
+    found = groups(block_of(pairs, judged).sensitivity, "topic")["few"]
+    assert found.rate.clusters == size
+    assert found.rate.value == pytest.approx((size + 1) // 2 / size)
+    for estimate in (found.rate, found.difference):
+        assert (estimate.low is not None) is has_interval, estimate
+    if not has_interval:
+        assert found.rate.method == "no interval: fewer than 6 clusters"
+
+
 def test_stance_kinds_and_what_is_left_out() -> None:
     pairs = [a_pair(n) for n in range(12)]
     pairs = [replace(p, kind=StanceKind.SETTLED_EVIDENCE) if n < 3 else p for n, p in enumerate(pairs)]

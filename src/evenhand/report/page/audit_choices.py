@@ -23,8 +23,8 @@ from evenhand.report.page.figures import (
 
 _GROUPS = (("topic", "Topics"), ("template", "Templates"), ("kind", "Kinds of stances"))
 _HELP = {
-    "topic": "The rate within each topic, beside that of all pairs. A topic has few stance pairs, so its interval is"
-    " wide: a topic that stands apart is worth reading, and no finding by itself.",
+    "topic": "The rate within each topic, beside that of all pairs. A topic has few stance pairs; with fewer than"
+    " six no interval is given. A topic that stands apart is worth reading, and no finding by itself.",
     "template": "The rate within each template. Templates that ask both sides for the same thing are easy to treat"
     " alike and may flatter the headline.",
     "kind": "By what the stances disagree about: values, policy, or what evidence has settled.",

@@ -24,6 +24,9 @@ _GROUPS: tuple[tuple[str, Callable[[PairedPrompt], str]], ...] = (
     ("topic", lambda pair: pair.topic),
     ("kind", lambda pair: str(pair.kind)),
 )
+_LEAST_CLUSTERS = 6
+"""With G clusters whose values lie to either side of the truth as a coin falls, all lie on one side with a chance of
+2 / 2^G: below six no interval between their least and greatest can hold in 95 of 100 cases."""
 _LEFT_OUT: tuple[tuple[str, Callable[[PairedPrompt], bool]], ...] = (
     ("settled evidence", lambda pair: pair.kind is StanceKind.SETTLED_EVIDENCE),
     ("same request", lambda pair: pair.same_request),
@@ -66,6 +69,19 @@ def _thresholds(arrays: BlockArrays, measures: Sequence[str], estimates: Estimat
                 yield ThresholdPoint(measure, of, threshold, estimates.mean(above(values, threshold)))
 
 
+def _where_enough(estimate: Estimate, clusters: int) -> Estimate:
+    """Return an estimate without an interval that was resampled from too few clusters.
+
+    Such an interval lies between the least and the greatest of the clusters' values; two stance pairs that happen to
+    agree would give it no width at all.
+    """
+    if estimate.low is None or clusters >= _LEAST_CLUSTERS or "bootstrap" not in estimate.method:
+        return estimate
+    return replace(
+        estimate, low=None, high=None, standard_error=None, method=f"no interval: fewer than {_LEAST_CLUSTERS} clusters"
+    )
+
+
 def _groups(
     pairs: Sequence[PairedPrompt], arrays: BlockArrays, measures: Sequence[str], estimates: Estimates
 ) -> Iterator[GroupFigure]:
@@ -79,9 +95,19 @@ def _groups(
         for column in columns:
             p_values = estimates.group_p_values(by, names, column.over)
             for name, p, q in zip(distinct, p_values, q_values(p_values), strict=True):
-                difference = estimates.difference(column.over, members[name])
+                inside = members[name]
+                found = column.within(inside, estimates)
+                others = estimates.mean(np.where(inside, np.nan, column.over))
+                fewest = min(found.rate.clusters, others.clusters)
                 yield replace(
-                    column.within(members[name], estimates), by=by, name=name, difference=difference, p=p, q=q
+                    found,
+                    by=by,
+                    name=name,
+                    rate=_where_enough(found.rate, found.rate.clusters),
+                    direction=_where_enough(found.direction, found.direction.clusters),
+                    difference=_where_enough(estimates.difference(column.over, inside), fewest),
+                    p=p,
+                    q=q,
                 )
     for name, left_out in _LEFT_OUT:
         kept = np.array([not left_out(pair) for pair in pairs], dtype=bool)
