@@ -332,3 +332,21 @@ def test_no_folder_is_made(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="evenhand rate"):
         effects(tmp_path / "absent")
     assert not (tmp_path / "absent").exists()
+
+
+def test_no_interval_of_an_area_leaves_what_an_area_can_be(tmp_path: Path) -> None:
+    # Over three inputs; the approximation alone would go up to 1.11.
+    gaps = [-1, 1, 2, 4, 4, 4, 4, 4, 4, -1, 1, -2]
+    rows = [
+        rating(n, 5 + max(gap, 0), 5 + max(-gap, 0), input_id=f"i{n // 4}", order=order)
+        for n, gap in enumerate(gaps)
+        for order in ("chosen_first", "rejected_first")
+    ]
+    run = write_run(tmp_path / "run", rows, [pair_row(n, input_id=f"i{n // 4}") for n in range(len(gaps))])
+    summary = effects(run)
+    found = [question.effect.auc for block in summary.blocks for question in block.questions]
+    assert found
+    for auc in found:
+        assert auc.low is not None
+        assert auc.high is not None
+        assert 0 <= auc.low <= auc.high <= 1

@@ -117,7 +117,8 @@ def auc_of(margins: Floats, means: ClusteredMeans) -> Estimate:
         return Estimate.missing("fewer than two pairs", n=int(use.sum()))
     values = np.full(margins.size, np.nan)
     _, values[use] = signed_auc(margins[use])
-    return means.mean(values, bounds=(0.0, 1.0))
+    # The values stand for pairs in an approximation, and may lie beyond what an area can be.
+    return means.mean(values, bounds=(0.0, 1.0)).within(0.0, 1.0)
 
 
 def _remarks(pairs: RunPairs, inputs: int, cluster: str) -> Iterator[str]:

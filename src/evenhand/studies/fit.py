@@ -263,7 +263,7 @@ def _held_out(margins: Floats, tie: npt.NDArray[np.bool_], means: ClusteredMeans
     right = np.where(tie, np.nan, (np.sign(margins) + 1) / 2)
     loss = np.where(tie, np.nan, losses(margins, np.zeros(tie.size, dtype=bool)))
     return HeldOut(
-        auc=means.mean(_auc_values(margins, tie), bounds=(0.0, 1.0)),
+        auc=means.mean(_auc_values(margins, tie), bounds=(0.0, 1.0)).within(0.0, 1.0),
         accuracy=means.mean(right, bounds=(0.0, 1.0)),
         log_loss=means.mean(loss),
         calibration_error=or_none(expected_calibration_error(decided)),
