@@ -8,7 +8,7 @@ from evenhand.graders.fitted.judging import FITTED
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.report.audit_sensitivity import Sensitivity
 from evenhand.report.calibration import Calibration
-from evenhand.report.plain_values import from_plain
+from evenhand.report.plain_values import check_schema, from_plain
 from evenhand.report.quoted_card import QuotedCard
 from evenhand.statistics import Estimate
 
@@ -189,9 +189,5 @@ class AuditSummary:
         Raises:
             InputError: where another version of Evenhand wrote it in another shape.
         """
-        if values.get("schema") != SUMMARY_SCHEMA:
-            raise InputError(
-                f"the summary has the schema {values.get('schema')}, where this version reads {SUMMARY_SCHEMA}",
-                way_out="make it anew with `evenhand summarize RUN`",
-            )
+        check_schema(values, SUMMARY_SCHEMA, "the summary", way_out="make it anew with `evenhand summarize RUN`")
         return from_plain(cls, values)

@@ -3,10 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from evenhand.errors import InputError
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.report.audit_summary import Analysis
-from evenhand.report.plain_values import from_plain
+from evenhand.report.plain_values import check_schema, from_plain
 from evenhand.statistics import Estimate
 
 COMPARISON_SCHEMA = 1
@@ -156,9 +155,7 @@ class Comparison:
         Raises:
             InputError: where another version of Evenhand wrote it in another shape.
         """
-        if values.get("schema") != COMPARISON_SCHEMA:
-            raise InputError(
-                f"the comparison has the schema {values.get('schema')}, where this version reads {COMPARISON_SCHEMA}",
-                way_out="make it anew with `evenhand compare RUN RUN`",
-            )
+        check_schema(
+            values, COMPARISON_SCHEMA, "the comparison", way_out="make it anew with `evenhand compare RUN RUN`"
+        )
         return from_plain(cls, values)

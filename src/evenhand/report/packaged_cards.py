@@ -15,8 +15,9 @@ _FOLDER = ("data", "cards")
 def packaged_cards(grader: str, versions: Mapping[str, str]) -> tuple[ValidityCard, ...]:
     """Return the packaged cards of a grader with the instruments in use, ordered by measure and weight of evidence.
 
-    Of one measure, a card of labels that people gave stands before one of texts written to have their label, one of a
-    part that nothing was chosen on before one of a part that was, and one of more items before one of fewer.
+    Of one measure, a card of items that the grader was not fitted to stands before one of items that it was, one of
+    labels that people gave before one of texts written to have their label, one of a part that nothing was chosen on
+    before one of a part that was, and one of more items before one of fewer.
 
     Args:
         grader: its name, as in ``--grader``.
@@ -83,5 +84,5 @@ def _card(name: str) -> ValidityCard:
         raise InputError(f"is no JSON ({error})", source=name, way_out="install the package again") from error
 
 
-def _weight(card: ValidityCard) -> tuple[str, bool, bool, int, str]:
-    return card.measure, card.labelled_by != "people", card.split == "fit", -card.n, card.gold
+def _weight(card: ValidityCard) -> tuple[str, bool, bool, bool, int, str]:
+    return card.measure, bool(card.seen), card.labelled_by != "people", card.split == "fit", -card.n, card.gold

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from evenhand.errors import InputError
+
 T = TypeVar("T")
 
 _PLAIN: Mapping[type, type | tuple[type, ...]] = {str: str, int: int, float: (int, float)}
@@ -30,6 +32,17 @@ def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
         raise TypeError(f"{kind} is no dataclass")
     known = {field.name for field in fields(kind)}
     return kind(**{name: _value(hints[name], value) for name, value in values.items() if name in known})
+
+
+def check_schema(values: Mapping[str, Any], known: int, what: str, *, way_out: str) -> None:
+    """Check that this version can read ``values``; raises ``InputError``, where another version wrote another shape.
+
+    >>> check_schema({"schema": 3}, 3, "the summary", way_out="make it anew")
+    """
+    if values.get("schema") != known:
+        raise InputError(
+            f"{what} has the schema {values.get('schema')}, where this version reads {known}", way_out=way_out
+        )
 
 
 def _value(kind: object, value: object) -> object:

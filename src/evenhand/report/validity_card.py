@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from evenhand.errors import InputError
 from evenhand.report.agreement_summary import ClassAgreement
-from evenhand.report.plain_values import from_plain
+from evenhand.report.plain_values import check_schema, from_plain
 from evenhand.statistics import Estimate
 from evenhand.statistics.detection import Verdict
 from evenhand.statistics.reliability_curve import Calibration
@@ -153,6 +153,8 @@ class ValidityCard:
     annotators: tuple[RaterAgreement, ...]
     verdict: Verdict
     remarks: tuple[str, ...] = ()
+    seen: int | None = None
+    """Items that the weights of a fitted grader were fitted to; None of another grader."""
     schema: int = field(default=CARD_SCHEMA)
 
     def as_json(self) -> dict[str, Any]:
@@ -166,11 +168,7 @@ class ValidityCard:
         Raises:
             InputError: where another version of Evenhand wrote it in another shape, or it is damaged.
         """
-        if values.get("schema") != CARD_SCHEMA:
-            raise InputError(
-                f"the validity card has the schema {values.get('schema')}, where this version reads {CARD_SCHEMA}",
-                way_out="make it anew with `evenhand validate`",
-            )
+        check_schema(values, CARD_SCHEMA, "the validity card", way_out="make it anew with `evenhand validate`")
         try:
             return from_plain(cls, {**values, "verdict": Verdict(values["verdict"])})
         except (KeyError, TypeError, ValueError) as error:
@@ -194,6 +192,8 @@ def card_line(card: ValidityCard) -> str:
         line += f", kappa {two_digits(card.kappa.value)}"
     if card.auc.value is not None:
         line += f", AUC {two_digits(card.auc.value, 3)}"
+    if card.seen:
+        line += f"; {card.seen:,} of its {card.items:,} items were in its fitting half"
     return line + _SHOUTS.get(card.verdict, "")
 
 

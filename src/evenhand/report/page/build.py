@@ -36,7 +36,7 @@ def page(title: str, sections: Sequence[Section], run_lines: Sequence[str] = ())
     """
     _check_anchors(sections)
     readers = list(_readers(sections))
-    style = _within(_file("page.css") + (reader_room.style() if readers else ""), STYLE_ENDS)
+    style = _within(_palette() + _file("page.css") + (reader_room.style() if readers else ""), STYLE_ENDS)
     script = _within(_file("page.js"), SCRIPT_ENDS)
     reader_script = _within(reader_room.script(), SCRIPT_ENDS) if readers else ""
     places = {reader.anchor: place for place, reader in enumerate(readers, 1)}
@@ -93,6 +93,13 @@ def _template() -> jinja2.Template:
     }
     environment.globals |= {"numeric": _numeric, "drawing": _drawing, "grouped": _grouped}
     return environment.get_template("page.html.j2")
+
+
+def _palette() -> str:
+    """Return the dark palette's two rules; both are more specific than the light one, wherever they stand."""
+    colours = _file("dark.css")
+    by_preference = f':root:not([data-theme="light"]) {{\n{colours}}}'
+    return f'@media (prefers-color-scheme: dark) {{\n{by_preference}\n}}\n:root[data-theme="dark"] {{\n{colours}}}\n'
 
 
 def _file(name: str) -> str:
