@@ -6,7 +6,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
+import evenhand
 from evenhand.instruments import BUILTIN_INSTRUMENT_SETS
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.readings import State
@@ -24,6 +26,13 @@ def test_command_line_page_is_what_the_commands_say() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (DOCS / "cli.md").read_text("utf-8") == module.page(), "run `make docs`"
+
+
+def test_there_is_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert evenhand.__version__ == project["version"] == citation["version"]
+    assert project["license"] == citation["license"]
 
 
 def test_every_dependency_has_its_reason() -> None:
