@@ -56,6 +56,24 @@ def test_whole_stance_pairs_once_every_topic_can_have_one(
     assert sum(partial) == size % len(TEMPLATES)
 
 
+@given(SETS, st.data(), st.integers(0, 1000))
+def test_in_a_topic_no_stance_pair_comes_twice_before_all_came_once(
+    pairs: list[PairedPrompt], data: st.DataObject, seed: int
+) -> None:
+    too_few = len({pair.topic for pair in pairs}) * len(TEMPLATES) - 1
+    sample = sample_pairs(pairs, data.draw(st.integers(1, too_few)), seed)
+    for topic in {pair.topic for pair in sample}:
+        drawn = Counter(pair.stance_id for pair in sample if pair.topic == topic)
+        there = len({pair.stance_id for pair in pairs if pair.topic == topic})
+        assert len(drawn) == min(drawn.total(), there)
+        assert max(drawn.values()) - min(drawn.values()) <= 1
+
+
+def test_a_small_sample_has_as_many_stance_pairs_as_it_can() -> None:
+    sample = sample_pairs(builtin_pairs("us"), 60, 3)
+    assert len({pair.stance_id for pair in sample}) == 60
+
+
 def test_seeds_differ() -> None:
     pairs = pair_set([3] * 10)
     assert sample_pairs(pairs, 10, 1) != sample_pairs(pairs, 10, 2)

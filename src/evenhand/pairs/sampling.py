@@ -15,7 +15,8 @@ def sample_pairs(pairs: Sequence[PairedPrompt], size: int, seed: int) -> list[Pa
     """Return ``size`` pairs of the set, in the set's own order; the same for the same seed on any machine.
 
     Topics come first, since a figure over few topics says little: while the sample is too small to hold a
-    whole stance pair of every topic, each topic gets its share of single pairs, spread over the templates.
+    whole stance pair of every topic, each topic gets its share of single pairs, from one of its stance pairs after
+    another and spread over the templates.
     From there on the sample is made of whole stance pairs (all their templates), shared out over the topics
     by their number of stance pairs, and only what is left over at the end is a part of one.
 
@@ -69,7 +70,7 @@ def _stance_pairs_in_turn(by_topic: _Tree, seed: int) -> list[list[PairedPrompt]
 
 
 def _singles(by_topic: _Tree, size: int, seed: int) -> list[PairedPrompt]:
-    """Draw ``size`` pairs topic by topic in turn, one stance pair of a topic after another."""
+    """Draw ``size`` pairs topic by topic in turn; in a topic no stance pair comes again before all others did."""
     topics = _topics(by_topic, seed)
     left = {topic: [list(block) for block in _stances(by_topic, topic, seed)] for topic in topics}
     chosen: list[PairedPrompt] = []
@@ -78,11 +79,11 @@ def _singles(by_topic: _Tree, size: int, seed: int) -> list[PairedPrompt]:
         for topic in topics:
             if not left[topic] or len(chosen) == size:
                 continue
-            block = left[topic][0]
+            block = left[topic].pop(0)
             pair = min(block, key=lambda p: (templates[p.template], _draw(seed, "template", topic, p.template)))
             chosen.append(pair)
             templates[pair.template] += 1
             block.remove(pair)
-            if not block:
-                left[topic].pop(0)
+            if block:
+                left[topic].append(block)
     return chosen
