@@ -6,19 +6,21 @@ from importlib import resources
 from evenhand.errors import InputError
 from evenhand.pairs.paired_prompt import PairedPrompt, Side, StanceKind
 
+BUILTIN = "builtin:"
 BUILTIN_SETS = {"us": "us.toml"}
 """Name after ``builtin:`` and data file."""
 
 
 def builtin_pairs(name: str) -> list[PairedPrompt]:
-    """Return every pair of a bundled set: each template over each pair of stances, topic by topic.
+    """Return every pair of a bundled set, ``us`` or ``builtin:us``: each template over each pair of stances, by topic.
 
     Raises ``InputError`` for a name that is not bundled.
     """
+    name = name.removeprefix(BUILTIN)
     if name not in BUILTIN_SETS:
         raise InputError(
             f"there is no bundled set {name!r}",
-            way_out=f"use {', '.join(f'builtin:{known}' for known in BUILTIN_SETS)} or a CSV file",
+            way_out=f"use {', '.join(f'{BUILTIN}{known}' for known in BUILTIN_SETS)} or a CSV file",
         )
     text = resources.files("evenhand.pairs").joinpath("data", BUILTIN_SETS[name]).read_text("utf-8")
     data = tomllib.loads(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.pairs.paired_prompt import PairedPrompt, Side, StanceKind, content_id
 from evenhand.pairs.sides import kind_of_stances, side_of_group
+from evenhand.pairs.spreadsheet import spreadsheet_reader
 from evenhand.pairs.text_file import read_text_file
 
 REQUIRED_COLUMNS = (
@@ -27,7 +28,7 @@ _SAME_REQUEST_OPENINGS = ("Evaluate the evidence for and against",)
 
 
 def read_paired_prompts(path: Path) -> list[PairedPrompt]:
-    """Read a UTF-8 CSV file, with or without a byte-order mark, with LF or CRLF line ends.
+    """Read a UTF-8 CSV file, with or without a byte-order mark, with LF or CRLF line ends; see ``spreadsheet_reader``.
 
     ``side_a``, ``side_b`` (left, right, none) and ``kind`` (value, contested_evidence, settled_evidence)
     may be given as columns; without them the sides come from our table of the published group labels.
@@ -56,7 +57,7 @@ def read_paired_prompts(path: Path) -> list[PairedPrompt]:
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     text = read_text_file(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = spreadsheet_reader(io.StringIO(text, newline=""))
     try:
         header = next(reader, None)
         if header is None:
@@ -71,14 +72,14 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                     f"has {len(cells)} cells where the header has {len(header)}",
                     source=path.name,
                     row=number,
-                    way_out="put cells that hold commas, quotes or line breaks in double quotes",
+                    way_out="put cells that hold the delimiter, quotes or line breaks in double quotes",
                 )
             yield number, dict(zip(header, (cell.replace("\r\n", "\n") for cell in cells), strict=True))
     except csv.Error as error:
         raise InputError(
             f"is not valid CSV near line {reader.line_num} ({error})",
             source=path.name,
-            way_out="save it again as CSV (UTF-8, comma, double quotes)",
+            way_out="save it again as CSV (UTF-8; comma, semicolon or tab; double quotes)",
         ) from error
 
 

@@ -8,16 +8,15 @@ from evenhand.fetching import sha256_of_file
 from evenhand.instruments import BUILTIN_INSTRUMENT_SETS, InstrumentSet, builtin_instruments, read_prompt_file
 from evenhand.models import ModelSettings, read_model_settings
 from evenhand.pairs import PairedPrompt, builtin_pairs, read_paired_prompts
+from evenhand.pairs.builtin import BUILTIN
 from evenhand.pairs.text_file import read_text_file
 from evenhand.studies.published import PUBLISHED, published_path
-
-_BUILTIN = "builtin:"
 
 
 def load_pairs(name: str) -> tuple[list[PairedPrompt], dict[str, str]]:
     """Return the pairs of ``builtin:us``, ``published`` or a CSV file, and what a record says of their source."""
-    if name.startswith(_BUILTIN):
-        return builtin_pairs(name.removeprefix(_BUILTIN)), {"name": name}
+    if name.startswith(BUILTIN):
+        return builtin_pairs(name), {"name": name}
     path = published_path("eval_set.csv") if name == PUBLISHED else Path(name)
     pairs = read_paired_prompts(path)
     return pairs, {"name": path.name, "sha256": sha256_of_file(path)}

@@ -15,9 +15,9 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.pairs.preferences.problem import Problem, ProblemKind
+from evenhand.pairs.spreadsheet import spreadsheet_reader
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".parquet")
-_LARGEST_CELL = 2**31 - 1  # What a C long holds on every platform; the csv module's own limit is 128 kB.
 _ROWS_AT_ONCE = 2_000
 _KEYS_BESIDE_ROWS = 3
 _GZIP = b"\x1f\x8b"
@@ -161,8 +161,7 @@ def _csv(file: BinaryIO, path: Path) -> Iterator[Record]:
 
 
 def _csv_rows(text: io.TextIOWrapper, source: str) -> Iterator[Record]:
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
-    reader = csv.reader(text, strict=True)
+    reader = spreadsheet_reader(text)
     header = _header(reader, source)
     number = 1
     while True:
