@@ -45,9 +45,32 @@ def test_value_is_the_mean_and_the_interval_is_within_the_data(
     found = ClusterBootstrap(clusters, seed=seed, draws=200, kind=kind).mean(values)
     assert found.value == pytest.approx(np.mean(values))
     assert (found.n, found.clusters) == (len(rows), len(set(clusters)))
-    if found.clusters > 1:
+    if found.clusters > 1 and not found.method.startswith("no interval"):
         low, high = ends(found)
         assert -1e-12 <= low <= high <= 1 + 1e-12
+
+
+@given(GRID, KIND, st.booleans())
+def test_no_interval_is_a_point(rows: list[tuple[int, int]], kind: Kind, bounded: bool) -> None:
+    """All rows may be alike, or all clusters though their rows differ: that nothing varied says nothing for certain."""
+    clusters, values = zip(*rows, strict=True)
+    bootstrap = ClusterBootstrap(clusters, seed=0, draws=200, kind=kind)
+    found = bootstrap.mean(np.array(values) / 4, bounds=(0.0, 1.0) if bounded else None)
+    if found.low is None:
+        assert found.method.startswith("no interval")
+        assert found.clusters == 1 or not bounded
+    else:
+        low, high = ends(found)
+        assert low < high
+
+
+def test_clusters_that_are_alike_though_their_rows_differ() -> None:
+    clusters, halves = ["x", "x", "y", "y", "z", "z"], [1.0, 0.0, 0.0, 1.0, 1.0, 0.0]
+    bootstrap = ClusterBootstrap(clusters, seed=0)
+    without = bootstrap.mean(halves)
+    assert (without.value, without.low, without.method) == (0.5, None, "no interval: no cluster makes a difference")
+    low, high = ends(bootstrap.mean(halves, bounds=(0.0, 1.0)))
+    assert (low, high) == pytest.approx((0.5 * 0.025 ** (1 / 3), 1 - 0.5 * 0.025 ** (1 / 3)))
 
 
 @given(ROWS, KIND)
@@ -87,7 +110,7 @@ def test_turning_the_values_round_turns_the_interval_round(rows: list[tuple[int,
     clusters, values = zip(*rows, strict=True)
     shares = np.array(values) / 4
     there, back = (ClusterBootstrap(clusters, seed=1, draws=100, kind=kind).mean(v) for v in (shares, 1 - shares))
-    if there.clusters > 1:
+    if there.low is not None:
         assert ends(there) == pytest.approx(tuple(1 - end for end in reversed(ends(back))))
         assert there.standard_error == pytest.approx(back.standard_error)
 

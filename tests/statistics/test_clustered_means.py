@@ -21,6 +21,10 @@ def test_the_same_as_the_cluster_bootstrap(rows: list[tuple[int, float]], seed: 
     one_by_one = ClusterBootstrap(clusters, seed=seed, draws=80, kind="percentile")
     for column, values_of in zip(found, (data, holes), strict=True):
         expected = one_by_one.mean(values_of)
+        if expected.low is None:
+            assert column.low is None
+            assert column.n == expected.n
+            continue
         for name in ("value", "low", "high"):
             assert getattr(column, name) == pytest.approx(getattr(expected, name))
         assert (column.n, column.clusters, column.method) == (expected.n, expected.clusters, expected.method)
@@ -70,6 +74,16 @@ def test_with_a_row_a_cluster_it_is_the_t_test() -> None:
     values = np.random.default_rng(0).normal(0.3, 1, 25)
     found = ClusteredMeans(np.arange(25), seed=0, draws=2).p_value(values, 0.0)
     assert found == pytest.approx(stats.ttest_1samp(values, 0.0).pvalue)
+
+
+@pytest.mark.parametrize("most_resampled", [1000, 0])
+def test_clusters_that_are_alike_though_their_rows_differ(most_resampled: int) -> None:
+    means = ClusteredMeans(np.repeat(np.arange(8), 2), seed=0, most_resampled=most_resampled)
+    halves = np.tile([1.0, 0.0], 8)
+    assert means.mean(halves).low is None
+    bounded = means.mean(halves, bounds=(0.0, 1.0))
+    assert (bounded.low, bounded.high) == pytest.approx((0.5 - 0.3694 / 2, 0.5 + 0.3694 / 2), abs=5e-5)
+    assert np.isnan(means.p_value(halves, 0.3))
 
 
 def test_no_variation_is_not_certainty() -> None:

@@ -23,6 +23,7 @@ _NORMAL = NormalDist()
 _TAIL = (1 - LEVEL) / 2
 _Z = _NORMAL.inv_cdf(1 - _TAIL)
 _ROUNDING = 1e-12
+_NO_DIFFERENCE = "no interval: no cluster makes a difference"
 FEW = 50
 """With fewer clusters BCa intervals are widened; from here on the difference is below 4% of their length."""
 
@@ -89,15 +90,16 @@ class ClusterBootstrap:
             values: shape (rows,); rows that are NaN do not enter.
             where: boolean, shape (rows,); only these rows enter.
             bounds: the least and the largest value that a row could have, (-1, 1) for a difference of probabilities.
-                It is used where all rows are the same. The interval then says how far the mean could be if
-                another value had been missed: with r = 1 - .025^(1/G), from v - r (v - least) to
+                It is used where all rows, or the means of all clusters, are the same. The interval then says how far
+                the mean could be if another value had been missed: with r = 1 - .025^(1/G), from v - r (v - least) to
                 v + r (largest - v). At an end of the bounds it is the exact binomial interval for G observations.
 
         Returns:
             The mean with its interval, cluster-robust standard error and design effect. With one cluster there is no
-            interval. Where the bootstrap can't see any variation because every row is 0, or every row is 1, the
-            interval is, without bounds too, the exact one (Clopper and Pearson 1934) for as many independent
-            observations as there are clusters; the standard error is then unknown.
+            interval; nor is there without bounds where the bootstrap can't see any variation, because all rows or the
+            means of all clusters are the same. Where every row is 0, or every row is 1, the interval is, without bounds
+            too, the exact one (Clopper and Pearson 1934) for as many independent observations as there are clusters;
+            the standard error is then unknown.
         """
         data = np.asarray(values, dtype=np.float64)
         return self.ratio(data, np.where(np.isnan(data), np.nan, 1.0), where=where, bounds=bounds)
@@ -138,11 +140,16 @@ class ClusterBootstrap:
             if bounds is None and value in (0.0, 1.0):
                 bounds = (0.0, 1.0)
             return _without_variation(value, bounds, n, clusters) or Estimate(
-                value, value, value, n, clusters, self._method("percentile")
+                value, None, None, n, clusters, "no interval: every row is the same"
             )
         sums, counts = by_cluster(x, of_row, self._count), by_cluster(u, of_row, self._count)
         drawn, drawn_counts = self._resampled([sums, counts])
         seen, held = drawn_counts > 0, counts > 0
+        if bool(np.all(_level_with(sums[held] / counts[held], value))):
+            # Rows differ, but every cluster has the same mean, and so has every resample.
+            return _without_variation(value, bounds, n, clusters) or Estimate(
+                value, None, None, n, clusters, _NO_DIFFERENCE
+            )
         low, high, method = self._interval(
             value, drawn[seen] / drawn_counts[seen], (sums.sum() - sums[held]) / (counts.sum() - counts[held])
         )
@@ -213,7 +220,7 @@ class ClusterBootstrap:
         drawn = drawn[np.isfinite(drawn)]
         if drawn.size == 0 or bool(np.all(_level_with(drawn, value))):
             return _without_variation(value, bounds, n, clusters) or Estimate(
-                value, None, None, n, clusters, "no interval: no cluster makes a difference"
+                value, None, None, n, clusters, _NO_DIFFERENCE
             )
         low, high, method = self._interval(value, drawn, left_out)
         return Estimate(value, low, high, n, clusters, method, _jackknife_error(left_out))
@@ -286,7 +293,7 @@ def _level_with(drawn: Floats, value: float) -> npt.NDArray[np.bool_]:
 
 
 def _without_variation(value: float, bounds: Bounds | None, n: int, clusters: int) -> Estimate | None:
-    """Return the estimate where every row is the same, None where the bounds don't help.
+    """Return the estimate where all rows, or all clusters, are the same; None where the bounds don't help.
 
     >>> found = _without_variation(1.0, (0.0, 1.0), 8, 8)
     >>> round(found.low, 4), found.high

@@ -18,6 +18,8 @@ MOST_RESAMPLED = 20_000
 """Over more clusters than this the normal approximation takes the place of the bootstrap: the two agree there, and the
 resamples would no longer fit into memory."""
 
+_ROUNDING = 1e-12
+
 
 class ClusteredMeans:
     """Intervals and tests for the mean of a column, rows of one cluster staying together.
@@ -52,10 +54,11 @@ class ClusteredMeans:
 
         Args:
             columns: shape (rows, columns).
-            bounds: the least and the largest value that a row could have. Where all rows of a column are the same, the
-                interval says, instead of being a point, how far the mean could be if another value had been missed:
-                with r = 1 - .025^(1/G), from v - r (v - least) to v + r (largest - v). At an end of the bounds it is
-                the exact binomial interval for G observations (Clopper and Pearson 1934).
+            bounds: the least and the largest value that a row could have. Where all rows of a column, or the means of
+                all its clusters, are the same, the interval says, instead of being a point, how far the mean could be
+                if another value had been missed: with r = 1 - .025^(1/G), from v - r (v - least) to
+                v + r (largest - v). At an end of the bounds it is the exact binomial interval for G observations
+                (Clopper and Pearson 1934). Without bounds there is then none.
         """
         found = [self._reduce(columns[:, index]) for index in range(columns.shape[1])]
         resampled = self._columns.intervals(found) if self._columns else [None] * len(found)
@@ -78,7 +81,7 @@ class ClusteredMeans:
             return float("nan")
         if column.constant:
             return 1.0 if column.mean == null else min(1.0, 2 * 0.5**column.clusters)
-        if column.error == 0:
+        if column.level:
             return float("nan")
         return two_sided_p((column.mean - null) / column.error, column.clusters - 1)
 
@@ -91,15 +94,16 @@ class ClusteredMeans:
         counts = np.bincount(of_row, minlength=self._count).astype(np.float64)
         clusters = int(np.count_nonzero(counts))
         if n == 0:
-            return _Column(counts, counts, 0, 0, float("nan"), float("nan"), False)
+            return _Column(counts, counts, 0, 0, float("nan"), float("nan"), constant=False, level=False)
         sums: Floats = np.bincount(of_row, weights=rows, minlength=self._count).astype(np.float64)
         mean = float(sums.sum() / n)
         constant = bool(np.all(rows == rows[0]))
-        error = float("nan")
+        error, level = float("nan"), constant
         if clusters > 1:
             left = sums - counts * mean
+            level = level or bool(np.all(np.abs(left) <= _ROUNDING * counts * max(1.0, abs(mean))))
             error = float(np.sqrt(clusters / (clusters - 1) * (left @ left)) / n)
-        return _Column(sums, counts, n, clusters, float(rows[0]) if constant else mean, error, constant)
+        return _Column(sums, counts, n, clusters, float(rows[0]) if constant else mean, error, constant, level)
 
     def _estimate(
         self, column: "_Column", interval: tuple[float, float] | None, bounds: tuple[float, float] | None
@@ -109,7 +113,9 @@ class ClusteredMeans:
             return Estimate.missing("no rows")
         if clusters == 1:
             return Estimate(value, None, None, n, clusters, "no interval: one cluster")
-        if column.constant and bounds is not None:
+        if column.level:
+            if bounds is None:
+                return Estimate(value, None, None, n, clusters, "no interval: no cluster makes a difference")
             reach = 1 - ((1 - LEVEL) / 2) ** (1 / clusters)
             low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
             return Estimate(value, low, high, n, clusters, f"no variation: exact bound on {clusters} clusters")
@@ -134,6 +140,8 @@ class _Column:
     """Cluster-robust standard error of the mean; NaN with one cluster."""
     constant: bool
     """Whether all rows are the same."""
+    level: bool
+    """Whether the clusters' means are all the same, so that no resample differs."""
 
 
 class _ColumnBootstrap(ClusterBootstrap):
