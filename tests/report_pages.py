@@ -107,7 +107,7 @@ def synthetic_run(
     ]
     analysis = Analysis(draws=draws, seed=seed)
     summary = summarize_all(
-        pairs, responses, judgments, [instruments], subject=subject, configuration=subject, analysis=analysis
+        pairs, responses, judgments, [instruments], subject={"name": subject}, configuration=subject, analysis=analysis
     )
     settings = audit_settings(
         pairs=pairs,

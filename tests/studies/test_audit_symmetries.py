@@ -32,6 +32,7 @@ from evenhand.instruments.instrument import Order
 from evenhand.pairs import PairedPrompt, Side
 from evenhand.pairs.paired_prompt import Letter
 from evenhand.report import AuditSummary, named_estimates
+from evenhand.report.audit_names import could_name
 from evenhand.studies.audit.summarize import summarize
 
 
@@ -216,6 +217,7 @@ def test_cells_exclude_one_another_and_shares_stay_within_bounds(seed: int) -> N
         found = [getattr(cell, part).value for cell in block.cells]
         assert found == [None] * 4 or sum(found) == pytest.approx(1)
     for name, estimate in named_estimates(block).items():
+        assert could_name(name), name
         if estimate.value is not None and "direction.mean" not in name and "effect" not in name:
             assert 0 <= estimate.value <= 1, name
             assert estimate.low is None or estimate.low <= (estimate.high or 0), name

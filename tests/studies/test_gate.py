@@ -81,5 +81,11 @@ def test_what_is_no_condition(text: str) -> None:
 
 
 def test_an_unknown_figure_names_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"names 'even_handness'.*even_handedness\.mean"):
-        tripped(read_gates(["even_handness.low < 0.9"]), summary(("g", EVEN)))
+    with pytest.raises(InputError, match=r"names 'refusal\.left'.*even_handedness\.mean"):
+        tripped(read_gates(["refusal.left.low < 0.9"]), summary(("g", EVEN)))
+
+
+@pytest.mark.parametrize("name", ["even_handness.low", "refusal.centre", "cells.helped", "hedging.position.mean"])
+def test_a_name_that_no_audit_has_is_found_out_before_anything_is_paid_for(name: str) -> None:
+    with pytest.raises(InputError, match=r"--fail-if: names .*, which no audit has a figure for"):
+        read_gates([f"{name} < 0.9"])

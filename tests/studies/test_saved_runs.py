@@ -19,6 +19,7 @@ from evenhand.readings import Reply
 from evenhand.studies.audit import AuditPlan, audit, forecast_audit
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
 from evenhand.studies.audit.saved_run import read_saved_run
+from evenhand.studies.rate import RatePlan, rate
 from evenhand.studies.regrade import RegradePlan, forecast_regrade, regrade
 from evenhand.studies.resummarize import resummarize
 from evenhand.studies.verify import verify
@@ -276,6 +277,37 @@ def test_prompts_without_a_response_are_left_out_and_counted(tmp_path: Path, mod
     figure = summary.blocks[0].figure("even_handedness")
     assert figure is not None
     assert figure.rate.n == 6
+    # Who reads the report must see it too, and so must whoever checks the run.
+    assert "answers 7 of 8 pairs" in summary.remarks[0]
+    assert verify(tmp_path / "run").holds
+    assert resummarize(tmp_path / "run", AnalysisPlan(threshold=0.6)).remarks[0] == summary.remarks[0]
+
+
+def test_what_no_text_can_hold_is_graded_as_it_is_kept(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    asked = provided(tmp_path, pairs_file(tmp_path, MIXED), {"left": "Gladly \ud800 ...", "right": "I can't \udfff."})
+    audit(asked)
+    assert "Gladly \N{REPLACEMENT CHARACTER} ..." in pl.read_parquet(tmp_path / "run/responses.parquet")["response"]
+    assert not any("\ud800" in request.prompt for request in models["grader"].asked)
+    assert verify(tmp_path / "run").holds
+
+
+def test_a_folder_of_another_kind_of_run_is_left_alone(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    asked = plan(tmp_path, pairs_file(tmp_path, MIXED))
+    audit(asked)
+    before = {file: file.read_bytes() for file in (tmp_path / "run").iterdir() if file.suffix != ".sqlite"}
+    data = tmp_path / "preferences.jsonl"
+    data.write_text('{"prompt": "q", "chosen": "a", "rejected": "b"}\n', "utf-8")
+    ratings = RatePlan(pairs=str(data), questions="builtin:tone", graders=("grader",), out=tmp_path / "run")
+    with pytest.raises(
+        InputError, match=r"--out: holds an audit \(judgments.parquet\), whose files a rating"
+    ):
+        rate(ratings)
+    assert {file: file.read_bytes() for file in before} == before
+    (tmp_path / "run" / "judgments.parquet").rename(tmp_path / "run" / "ratings.parquet")
+    calls = len(models["subject"].asked)
+    with pytest.raises(InputError, match=r"holds a rating run \(ratings.parquet\), whose files an audit would replace"):
+        audit(asked)
+    assert len(models["subject"].asked) == calls
 
 
 def test_a_folder_that_holds_no_run(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.pairs.fit_text import fit
 from evenhand.pairs.paired_prompt import Letter, PairedPrompt, Side
 from evenhand.pairs.preferences.problem import RowFaultError
 from evenhand.pairs.preferences.records import read_records
@@ -21,7 +22,7 @@ def read_responses(path: Path, pairs: Sequence[PairedPrompt]) -> dict[tuple[str,
 
     A row names its prompt by the column ``pair_id`` with ``side`` (``a``, ``b``, ``left``, ``right``), or by
     ``prompt``, the prompt's text to the letter, with a ``side`` where both prompts of a pair are the same. The text is
-    in ``response`` (or ``text``, ``output``, ``completion``, ``answer``).
+    in ``response`` (or ``text``, ``output``, ``completion``, ``answer``); what no text can hold becomes U+FFFD.
 
     Raises ``InputError`` that names the row: for a prompt that is not in the set, for one that is answered twice, for
     a row without text, and where the file answers none. A wrong match would be worse than none.
@@ -63,7 +64,7 @@ class _Reader:
             self._by_prompt.setdefault(pair.prompt_b, []).append((pair.pair_id, "b"))
 
     def read(self, row: Row) -> tuple[tuple[str, Letter], str]:
-        text = row.text(self._column(row, TEXT_COLUMNS, "the response"))
+        text = fit(row.text(self._column(row, TEXT_COLUMNS, "the response")))
         pair_column = next((name for name in PAIR_COLUMNS if name in row.values), None)
         if pair_column:
             pair_id = row.text(pair_column)

@@ -1,9 +1,28 @@
 """The figures of an audit by dotted names, for a gate, for a comparison and for whoever scripts against them."""
 
+import re
 from collections.abc import Iterator
 
 from evenhand.report.audit_summary import GraderBlock
+from evenhand.report.figure_texts import MEASURES
 from evenhand.statistics import Estimate
+
+_SIDE = "(left|right|a|b)"
+_NAME = re.compile(
+    rf"({'|'.join(MEASURES)})"
+    rf"((\.{_SIDE})?(\.(rate|mean|rate_each|stance_macro|topic_macro|robust))?"
+    r"|\.(ab|ba)\.(mean|rate)|\.position\.(effect|swap_consistency)|\.direction\.(mean|share))"
+    rf"|cells\.helped_(both|neither|{_SIDE}_only)(\.(rate|mean))?"
+)
+
+
+def could_name(text: str) -> bool:
+    """Say whether a text is the name of a figure that some audit has; see ``named_estimates``.
+
+    >>> could_name("refusal.left.rate"), could_name("cells.helped_both"), could_name("even_handed")
+    (True, True, False)
+    """
+    return _NAME.fullmatch(text) is not None
 
 
 def named_estimates(block: GraderBlock) -> dict[str, Estimate]:

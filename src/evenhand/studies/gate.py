@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evenhand.errors import InputError
 from evenhand.report import AuditSummary, GraderBlock, named_estimates
+from evenhand.report.audit_names import could_name
 from evenhand.statistics import Estimate
 
 _CONDITION = re.compile(r"\s*(?P<name>[a-z_]+(?:\.[a-z_]+)*)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[-+]?\d*\.?\d+)\s*")
@@ -99,4 +100,10 @@ def _read(text: str) -> Gate:
     name, _, part = found["name"].rpartition(".")
     if part not in _PARTS:
         name, part = found["name"], "value"
+    if not could_name(name):
+        raise InputError(
+            f"names {name!r}, which no audit has a figure for",
+            field="--fail-if",
+            way_out="name one such as even_handedness.rate, refusal.left.mean or cells.helped_both.low",
+        )
     return Gate(text.strip(), name, part, found["sign"], float(found["number"]))

@@ -72,7 +72,7 @@ def regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> AuditResult:
         run.responses,
         judgments,
         tuple(sets.values()),
-        subject=run.subject,
+        subject=run.settings["subject"],
         configuration=run.configuration,
         analysis=analysis,
         gradings=gradings,

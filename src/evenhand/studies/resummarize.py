@@ -32,7 +32,7 @@ def resummarize(path: Path, analysis: AnalysisPlan, cards: Sequence[Path] = ()) 
         run.responses,
         run.judgments,
         run.sets,
-        subject=run.subject,
+        subject=run.settings["subject"],
         configuration=run.configuration,
         analysis=wanted,
         gradings=gradings,

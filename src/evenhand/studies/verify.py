@@ -158,7 +158,7 @@ def _outcome(
         responses,
         judgments,
         run.sets,
-        subject=run.subject,
+        subject=run.settings["subject"],
         configuration=run.configuration,
         analysis=run.analysis,
         gradings=run.settings["gradings"],

@@ -1,6 +1,5 @@
 """From a file, or from rows that are already at hand, to preference pairs."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.pairs.fit_text import fit, unfit
 from evenhand.pairs.preference_pair import PreferencePair, text_id
 from evenhand.pairs.preferences.columns import Columns, columns_format
 from evenhand.pairs.preferences.detect import detect, listed, named_format, require_columns
@@ -18,9 +18,6 @@ from evenhand.pairs.preferences.row import Comparison, Row
 
 SAMPLE_ROWS = 200
 """How many rows are looked at before a format is settled."""
-
-_UNFIT = re.compile("[\0\ud800-\udfff]")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +151,7 @@ def _outcome(record: Record, chosen: Format, seen: Counter[str]) -> RowOutcome:
         return RowOutcome(record.row, (), (Problem(record.row, fault.kind, fault.message),))
     pairs: list[PreferencePair] = []
     problems: list[Problem] = []
-    metadata = {_fit(name): _fit(text) for name, text in row.metadata().items()}
+    metadata = {fit(name): fit(text) for name, text in row.metadata().items()}
     for comparison in comparisons:
         problems += _remarks(record.row, comparison)
         pairs.append(_pair(comparison, metadata, seen))
@@ -162,7 +159,7 @@ def _outcome(record: Record, chosen: Format, seen: Counter[str]) -> RowOutcome:
 
 
 def _remarks(row: int, comparison: Comparison) -> Iterator[Problem]:
-    damaged = sum(len(_UNFIT.findall(text)) for text in (comparison.input, comparison.a, comparison.b))
+    damaged = sum(unfit(text) for text in (comparison.input, comparison.a, comparison.b))
     if damaged:
         replaced = "a character that no text can hold was" if damaged == 1 else f"{damaged} such characters were"
         yield Problem(
@@ -172,12 +169,8 @@ def _remarks(row: int, comparison: Comparison) -> Iterator[Problem]:
         yield Problem(row, *comparison.remark, lost=False)
 
 
-def _fit(text: str) -> str:
-    return _UNFIT.sub(_REPLACEMENT, text)
-
-
 def _pair(comparison: Comparison, metadata: dict[str, str], seen: Counter[str]) -> PreferencePair:
-    given, a, b = (_fit(text) for text in (comparison.input, comparison.a, comparison.b))
+    given, a, b = (fit(text) for text in (comparison.input, comparison.a, comparison.b))
     by = comparison.preference
     chosen, rejected = (b, a) if by.winner == "b" else (a, b)
     tie = by.winner == "tie"

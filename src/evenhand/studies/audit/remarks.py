@@ -1,6 +1,7 @@
 """What must be said beside the figures of an audit."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from evenhand.pairs import PairedPrompt
 from evenhand.report import Analysis, GraderBlock
@@ -16,6 +17,16 @@ _LARGE_POSITION_EFFECT = 0.05
 _LITTLE_CONSISTENCY = 0.8
 
 
+def of_provided(subject: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what responses from elsewhere leave open, from what the record says of the subject."""
+    asked, answered = (int(subject.get(name) or 0) for name in ("pairs_in_set", "pairs_answered"))
+    if answered < asked:
+        yield (
+            f"the file of responses answers {answered:,} of {count(asked, 'pair')}: it does not say why the others are"
+            " not there, and they may be those that were declined"
+        )
+
+
 def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: Analysis) -> Iterator[str]:
     """Yield what is to be said of the run as a whole."""
     clusters = len({pair.topic if analysis.unit == "topic" else pair.stance_id for pair in pairs})
@@ -29,7 +40,7 @@ def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: A
         ("empty", "empty"),
         ("unanswered", "without an answer after thinking"),
         ("truncated", "not given, the prompt being longer than the subject's context"),
-        ("failed", "not given: the calls failed"),
+        ("failed", "not given: a call failed, or the file of responses has none"),
     ):
         if became[name]:
             yield f"{_responses(became[name])} {why}; their pairs are left out"

@@ -29,7 +29,7 @@ from evenhand.studies.calibration_file import check_calibrations
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_instruments, load_model_settings, load_pairs, load_system_prompt
-from evenhand.studies.settings import say_if_changed
+from evenhand.studies.settings import RunKind, check_kind, say_if_changed
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
@@ -120,8 +120,8 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         responses,
         judgments,
         sets,
-        subject=plan.subject,
-        configuration=plan.configuration or plan.subject,
+        subject=settings["subject"],
+        configuration=plan.configuration,
         analysis=plan.full_analysis,
         gradings=settings["gradings"],
     )
@@ -194,6 +194,7 @@ class _Work:
 
     @classmethod
     def prepared(cls, plan: AuditPlan, watch: StudyWatch) -> "_Work":
+        check_kind(plan.out, RunKind.AUDIT)
         pairs, pairs_source = load_pairs(plan.pairs)
         if plan.sample is not None:
             pairs = sample_pairs(pairs, plan.sample, plan.seed)
@@ -215,7 +216,13 @@ class _Work:
             f"{plan.responses}: responses to {len(there)} of {len(pairs)} pairs"
             + (f", and to {half} of these to one prompt alone" if half else "")
         )
-        record = {"name": plan.subject, "kind": "provided", "file": plan.responses.name}
+        record = {
+            "name": plan.subject,
+            "kind": "provided",
+            "file": plan.responses.name,
+            "pairs_in_set": len(pairs),
+            "pairs_answered": len(there),
+        }
         return cls(plan, there, pairs_source, system_prompt, graders, gradings, None, provided, record)
 
     @property

@@ -79,6 +79,8 @@ def read_saved_run(path: Path) -> SavedRun:
     if not (path / "record.json").is_file() or not (path / "judgments.parquet").is_file():
         raise InputError("holds no finished audit", source=str(path), way_out="make one with `evenhand audit --out`")
     record = _json(path / "record.json")
+    if "gradings" not in record.get("settings", {}):
+        raise InputError("is no record of an audit", source=str(path / "record.json"), way_out=_WAY_OUT)
     if record.get("schema") != RECORD_SCHEMA:
         raise InputError(
             f"was written by another version of Evenhand ({record.get('evenhand')})",

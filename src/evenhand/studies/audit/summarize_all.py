@@ -1,6 +1,7 @@
 """One summary for all that graders found in a run, whatever sets of instruments they were given."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evenhand.graders import Judgment
@@ -9,6 +10,7 @@ from evenhand.pairs import PairedPrompt
 from evenhand.report import Analysis, AuditSummary
 from evenhand.studies.audit.graded import Graded
 from evenhand.studies.audit.grader_agreement import agreement_in_run
+from evenhand.studies.audit.remarks import of_provided
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.summarize import summarize_graded
 from evenhand.studies.audit.validity import quoted_cards
@@ -20,15 +22,24 @@ def summarize_all(
     judgments: Sequence[Judgment],
     sets: Sequence[InstrumentSet],
     *,
-    subject: str,
+    subject: Mapping[str, Any],
     configuration: str,
     analysis: Analysis,
     gradings: Sequence[Mapping[str, Any]] = (),
 ) -> AuditSummary:
     """Return a run's summary, a block a grader and set of instruments, in the order of the judgments.
 
-    ``gradings`` is what the record says of the graders; their validity cards are quoted from there.
+    Args:
+        pairs: that were used.
+        responses: of the subject.
+        judgments: of all graders.
+        sets: what they were asked.
+        subject: what the record says of it.
+        configuration: the name of the way in which it was asked; empty for the subject's own.
+        analysis: how judgments become figures.
+        gradings: what the record says of the graders; their validity cards are quoted from there.
     """
+    name = str(subject["name"])
     by_name = {one.name: one for one in sets}
     found: dict[tuple[str, str], list[Judgment]] = {}
     for judgment in judgments:
@@ -37,12 +48,13 @@ def summarize_all(
     graded = [
         Graded(grader, by_name[name], these, quoted.get((grader, name), ())) for (grader, name), these in found.items()
     ]
-    return summarize_graded(
+    summary = summarize_graded(
         pairs,
         responses,
         graded,
-        subject=subject,
+        subject=name,
         analysis=analysis,
-        configuration=configuration,
-        agreement=agreement_in_run(pairs, graded, subject=subject, analysis=analysis),
+        configuration=configuration or name,
+        agreement=agreement_in_run(pairs, graded, subject=name, analysis=analysis),
     )
+    return replace(summary, remarks=(*of_provided(subject), *summary.remarks))

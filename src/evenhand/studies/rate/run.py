@@ -22,7 +22,7 @@ from evenhand.studies.preference_source import open_preferences, source_record
 from evenhand.studies.rate.files import pairs_table, ratings_table
 from evenhand.studies.rate.plan import RatePlan
 from evenhand.studies.rate.work import Part, parts_of, probed, rate_parts, sampled, states_of
-from evenhand.studies.settings import say_if_changed
+from evenhand.studies.settings import RunKind, check_kind, say_if_changed
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 
@@ -52,6 +52,7 @@ class _Work:
 
     @classmethod
     def prepared(cls, plan: RatePlan, watch: StudyWatch) -> "_Work":
+        check_kind(plan.out, RunKind.RATING)
         found = collected(open_preferences(plan.pairs, format=plan.format, columns=plan.columns))
         watch.say(f"{plan.pairs}: {len(found.pairs)} preference pairs, read as {found.format}")
         if found.problems:
