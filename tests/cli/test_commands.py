@@ -6,7 +6,9 @@ import sqlite3
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -109,6 +111,32 @@ def replies(path: Path) -> int:
             return int(db.execute("SELECT count(*) FROM replies").fetchone()[0])
     except sqlite3.Error:
         return 0
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Turns every request down."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(422)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_subject_that_answers_nothing_is_no_measurement(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        subject = f"http://127.0.0.1:{server.server_port}/v1#m"
+        given = ["--sample", "2", "--subject", subject, "--grader", "fitted:builtin", "--out", str(tmp_path / "run")]
+        found = run("audit", "--pairs", "builtin:us", *given)
+        server.shutdown()
+    assert found.returncode == 1, found.stderr
+    assert f"nothing could be measured of {subject}" in " ".join(found.stderr.split())
+    assert "0 responses; 4 more without a text" in " ".join(found.stdout.split())
+    assert "4 calls of models; 0 replies were in the ledger" in found.stdout
 
 
 @pytest.mark.embedded

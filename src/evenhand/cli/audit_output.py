@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from evenhand.cli.json_output import print_json
+from evenhand.errors import EvenhandError
 from evenhand.execution.forecast import Forecast
 from evenhand.report import AuditSummary, audit_table
 from evenhand.report.compare_summary import Comparison
@@ -26,7 +27,7 @@ def show_result(result: AuditResult, out: Path, *, as_json: bool = False) -> Non
     show_summary(result.summary, as_json=as_json)
     if not as_json:
         Console(highlight=False).print(
-            f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger."
+            f"{result.calls} calls of models; {result.found} replies were in the ledger."
             f" All of it is in {out}.",
             markup=False,
             style="dim",
@@ -70,7 +71,17 @@ def show_forecast(forecasts: Sequence[Forecast], *, as_json: bool = False) -> No
 
 
 def end(gates: Sequence[Gate], summaries: Sequence[AuditSummary]) -> None:
-    """End the command with code 3 where a gate's condition holds of a summary, saying the figure and its interval."""
+    """End the command with code 3 where a gate's condition holds of a summary, saying the figure and its interval.
+
+    Raises:
+        EvenhandError: nothing at all could be measured of one of them.
+    """
+    for summary in summaries:
+        if not any(figure.mean.n for block in summary.blocks for figure in block.figures):
+            raise EvenhandError(
+                f"nothing could be measured of {summary.configuration}. The way out: see why in the column reason of"
+                " responses.parquet and judgments.parquet, and give the same command again"
+            )
     messages = [message for summary in summaries for message in tripped(gates, summary)]
     if messages:
         console = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -99,7 +99,7 @@ def rate_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **
         counts = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
         console.print(f"{protocol}: {counts}", markup=False)
     console.print(
-        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger.\n"
+        f"{result.calls} calls of models; {result.found} replies were in the ledger.\n"
         f"Next: evenhand effects {plan.out}",
         markup=False,
     )

@@ -77,5 +77,5 @@ def score_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, *
             f"The {_SHOWN} highest of {result.table.height:,}; all are in {plan.out}/scores.parquet.", markup=False
         )
     console.print(
-        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger.", markup=False
+        f"{result.calls} calls of models; {result.found} replies were in the ledger.", markup=False
     )

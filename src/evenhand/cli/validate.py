@@ -134,7 +134,7 @@ def _show(result: ValidationResult, plan: ValidationPlan) -> None:
         console.print(f"{card.grader}, {card_line(card)}", markup=False, style="bold")
     kept = f" All of it is in {plan.out}." if plan.out else " Nothing was kept: no --out was given."
     console.print(
-        f"{result.calls} calls of models; {result.replies - result.calls} replies were in the ledger.{kept}",
+        f"{result.calls} calls of models; {result.found} replies were in the ledger.{kept}",
         markup=False,
         style="dim",
     )

@@ -172,6 +172,11 @@ def _legend(summary: AuditSummary) -> str:
 
 
 def _responses(counts: dict[str, int]) -> str:
-    total = sum(counts.values())
     cut = counts.get("cut", 0)
-    return f"{count(total, 'response')}" + (f", {cut} of them cut at the token limit" if cut else "")
+    given = counts.get("complete", 0) + cut
+    missing = sum(counts.values()) - given
+    return (
+        f"{count(given, 'response')}"
+        + (f", {cut:,} of them cut at the token limit" if cut else "")
+        + (f"; {missing:,} more without a text" if missing else "")
+    )

@@ -33,6 +33,7 @@ class Carrier:
         self.calls = 0
         """Requests that a model was called for in this run; the rest was in the ledger."""
         self._replies: set[int] = set()
+        self._fresh: set[int] = set()
         self._first_at: str | None = None
         self._last_at: str | None = None
 
@@ -45,7 +46,10 @@ class Carrier:
             self.calls += answer.called
             if answer.at:
                 # Half of a key tells a run's replies apart and takes a third of the room.
-                self._replies.add(int(answer.key[:16], 16))
+                short = int(answer.key[:16], 16)
+                self._replies.add(short)
+                if answer.called:
+                    self._fresh.add(short)
                 self._first_at = min(self._first_at or answer.at, answer.at)
                 self._last_at = max(self._last_at or answer.at, answer.at)
             return read(answer)
@@ -63,6 +67,11 @@ class Carrier:
     def replies(self) -> int:
         """Replies that the run rests on."""
         return len(self._replies)
+
+    @property
+    def found(self) -> int:
+        """Replies that were in the ledger before this run; calls that failed left none."""
+        return len(self._replies - self._fresh)
 
     def record(self) -> dict[str, int | str | None]:
         """Return what a record says of the replies."""

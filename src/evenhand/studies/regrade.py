@@ -89,7 +89,7 @@ def regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> AuditResult:
         responses=run.responses,
         judgments=judgments,
     )
-    return AuditResult(summary, carry_out.calls, carry_out.replies, carry_out.cost)
+    return AuditResult(summary, carry_out.calls, carry_out.replies, carry_out.found, carry_out.cost)
 
 
 def forecast_regrade(plan: RegradePlan, watch: StudyWatch | None = None) -> Forecast:

@@ -54,6 +54,8 @@ class ScoreResult:
     grader: str
     calls: int
     replies: int
+    found: int
+    """Those of them that were in the ledger before."""
 
 
 def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
@@ -70,7 +72,7 @@ def score(plan: ScorePlan, watch: StudyWatch | None = None) -> ScoreResult:
         ratings = work.ratings(carry_out)
     table = _table(work.spec, work.outputs, work.questions, ratings)
     folder.write_table("scores.parquet", table)
-    return ScoreResult(table, work.grader.name, carry_out.calls, carry_out.replies)
+    return ScoreResult(table, work.grader.name, carry_out.calls, carry_out.replies, carry_out.found)
 
 
 def forecast_score(plan: ScorePlan, watch: StudyWatch | None = None) -> Forecast:

@@ -59,6 +59,8 @@ class ValidationResult:
     calibration: Calibration | None
     calls: int
     replies: int
+    found: int
+    """Those of them that were in the ledger before."""
     cost: float
 
 
@@ -106,7 +108,7 @@ def validate(plan: ValidationPlan, watch: StudyWatch | None = None) -> Validatio
             folder.write_table("validation.parquet", _table(scored))
     if plan.calibrate is not None and calibration is not None:
         calibration = write_calibration(plan.calibrate, calibration, cards)
-    return ValidationResult(tuple(cards), calibration, carry_out.calls, carry_out.replies, carry_out.cost)
+    return ValidationResult(tuple(cards), calibration, carry_out.calls, carry_out.replies, carry_out.found, carry_out.cost)
 
 
 def forecast_validation(plan: ValidationPlan, watch: StudyWatch | None = None) -> Forecast:

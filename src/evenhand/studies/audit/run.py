@@ -43,6 +43,8 @@ class AuditResult:
     """Requests that a model was called for in this run; the rest was in the ledger."""
     replies: int
     """Replies that the run rests on."""
+    found: int
+    """Those of them that were in the ledger before."""
     cost: float
     """US dollars that this run's calls have cost, as far as prices are known."""
 
@@ -137,7 +139,7 @@ def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
         responses=responses,
         judgments=judgments,
     )
-    return AuditResult(summary, carry_out.calls, carry_out.replies, carry_out.cost)
+    return AuditResult(summary, carry_out.calls, carry_out.replies, carry_out.found, carry_out.cost)
 
 
 def forecast_audit(plan: AuditPlan, watch: StudyWatch | None = None) -> Forecast:

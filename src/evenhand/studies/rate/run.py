@@ -38,6 +38,8 @@ class RateResult:
     """Ratings by protocol and state."""
     calls: int
     replies: int
+    found: int
+    """Those of them that were in the ledger before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def rate(plan: RatePlan, watch: StudyWatch | None = None) -> RateResult:
         states=states_of(rows),
         calls=carry_out.calls,
         replies=carry_out.replies,
+        found=carry_out.found,
     )
 
 

@@ -45,6 +45,8 @@ class Done:
     shard: Shard
     calls: int
     replies: int
+    found: int
+    """Replies that were in a ledger before."""
     states: dict[str, dict[str, int]]
     first_at: str | None
     last_at: str | None
@@ -96,7 +98,9 @@ class BlockRater:
         there = sound_shard(out / "ratings", name)
         # What failed is asked again, as on one machine.
         if there and not any(State.FAILED in states for states in there[1]["states"].values()):
-            return Done.from_json({**there[1], "shard": asdict(there[0]), "calls": 0}).as_json()
+            return Done.from_json(
+                {**there[1], "shard": asdict(there[0]), "calls": 0, "found": there[1]["replies"]}
+            ).as_json()
         return self._rated(name, pairs, graders).as_json()
 
     def _rated(self, name: str, pairs: Sequence[PreferencePair], graders: Sequence[Model]) -> Done:
@@ -108,11 +112,13 @@ class BlockRater:
         ):
             carry_out = Carrier(ledger, UnwatchedStudy())
             parts = parts_of(self._plan, pairs, self._probed)
-            rows = rate_parts(self._plan, graders, parts, self._questions, carry_out)
+            # One that runs in this process is loaded once, and not for each block; several would need the room of all.
+            keep_open = len(graders) == 1
+            rows = rate_parts(self._plan, graders, parts, self._questions, carry_out, keep_open=keep_open)
         record, states = carry_out.record(), states_of(rows)
         about = {"replies": carry_out.replies, "states": states, **{at: record[at] for at in ("first_at", "last_at")}}
         shard = write_shard(out / "ratings", name, ratings_table(rows), about)
-        return Done.from_json({**about, "shard": asdict(shard), "calls": carry_out.calls})
+        return Done.from_json({**about, "shard": asdict(shard), "calls": carry_out.calls, "found": carry_out.found})
 
     def _pairs(self, folder: Path, block: Block) -> list[PreferencePair]:
         table = pl.scan_parquet(folder / f"{block.shard}.parquet").slice(block.start, block.rows).collect()

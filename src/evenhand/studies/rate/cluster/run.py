@@ -124,6 +124,7 @@ def _rate(plan: RatePlan, cluster: Cluster, folder: RunFolder, watch: StudyWatch
         states=tally.states(),
         calls=sum(each.calls for each in tally.done),
         replies=tally.replies()["count"],
+        found=sum(each.found for each in tally.done),
     )
 
 
