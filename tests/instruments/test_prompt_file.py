@@ -9,6 +9,7 @@ from conftest import make_pair, shared
 from evenhand.errors import InputError
 from evenhand.graders import ask_all
 from evenhand.instruments import Form, InstrumentSet, Unit, read_prompt_file
+from evenhand.instruments.rating import Protocol, rating_instrument
 
 REFUSAL = 'REFUSAL_PROMPT = """{conversation} {response} (1) (2) (3) (4) (5)"""\n'
 
@@ -151,11 +152,38 @@ def test_absent_and_not_utf8(tmp_path: Path) -> None:
     assert "is not UTF-8" in error_of(path)
 
 
-def test_jinja_runs_in_a_sandbox(tmp_path: Path) -> None:
-    from jinja2.exceptions import SecurityError
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "{{ response.__class__.__mro__[1].__subclasses__() }}",
+        "{{ response.foo.bar }}",
+        "{{ 1 / 0 }}",
+        "{{ 'x' * 10 ** 10 }}",
+        "{{ response | upper }}",
+        "{% include 'x' %}",
+        "{% for i in range(10 ** 9) %}x{% endfor %}",
+        "{{ range }}",
+    ],
+)
+def test_what_computes_is_refused_before_anything_is_asked(tmp_path: Path, odd: str) -> None:
+    for text in (f'REFUSAL_PROMPT = "{{{{ response }}}} {odd} (1) (2) (3) (4) (5)"', f'"{{{{ response }}}} {odd}"'):
+        assert "The way out" in error_of(write(tmp_path, text))
+    path = write(tmp_path, f'"{{{{ input }}}} {{{{ chosen }}}} {{{{ rejected }}}} {{{{ question }}}} {odd}"')
+    with pytest.raises(InputError, match=r"where only fields|which nothing fills"):
+        rating_instrument(str(path), Protocol.LABELLED)
 
-    text = 'REFUSAL_PROMPT = "{{ response.__class__.__mro__[1].__subclasses__() }} (1) (2) (3) (4) (5)"'
-    found = read_prompt_file(write(tmp_path, text))
-    pair = make_pair()
-    with pytest.raises(SecurityError):
-        [question.requests for question in ask_all(found, [pair], {(pair.pair_id, "a"): "x"})]
+
+@pytest.mark.parametrize("variable", ["REFUSAL_PROMPT", "HEDGING_PROMPT", "EVEN_HANDEDNESS_PROMPT"])
+@pytest.mark.parametrize("field", ["", "{ response }", "{response_a}", "{prompt}"])
+def test_a_prompt_that_does_not_show_what_is_judged(tmp_path: Path, variable: str, field: str) -> None:
+    options = "(A) (B) (C)" if variable.startswith("EVEN") else "(1) (2) (3) (4) (5)"
+    message = error_of(write(tmp_path, f'{variable} = "Judge: {field} {options}"'))
+    assert "does not show the grader what it judges" in message or "which nothing fills" in message
+
+
+@pytest.mark.parametrize("value", ["{[]: 1}", "-" * 20_000 + "1", "(" * 5_000 + ")" * 5_000, "1 + 1j - 'x'"])
+def test_python_that_is_no_data_gives_no_traceback(tmp_path: Path, value: str) -> None:
+    path = write(tmp_path, f"REFUSAL_PROMPT = {value}\n")
+    assert "The way out" in error_of(path)
+    with pytest.raises(InputError):
+        rating_instrument(str(path), Protocol.LABELLED)

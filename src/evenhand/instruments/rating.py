@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evenhand.errors import InputError
 from evenhand.instruments.instrument import Form
+from evenhand.instruments.prompt_file import UNREADABLE
 from evenhand.instruments.template import check_fields, template_fields, template_style
 from evenhand.pairs.text_file import read_text_file
 
@@ -120,7 +121,7 @@ def _text(name: str) -> str:
 def _prompt_of_file(path: Path) -> str:
     try:
         tree = ast.parse(read_text_file(path), filename=str(path))
-    except (SyntaxError, ValueError) as error:
+    except UNREADABLE as error:
         raise InputError(
             f"is not a Python string ({error})", source=str(path), way_out='put the prompt into """ marks'
         ) from error
@@ -129,12 +130,19 @@ def _prompt_of_file(path: Path) -> str:
         if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) and statement.value is not None:
             try:
                 text = ast.literal_eval(statement.value)
-            except ValueError:
+            except UNREADABLE:
                 continue
-            if isinstance(text, str) and needed <= template_fields(text):
+            if isinstance(text, str) and needed <= _fields_of(text, path):
                 return text
     raise InputError(
         "has no string with the fields input, chosen, rejected and question",
         source=str(path),
         way_out="write the prompt out as one string with those fields",
     )
+
+
+def _fields_of(text: str, path: Path) -> frozenset[str]:
+    try:
+        return template_fields(text)
+    except InputError as error:
+        raise InputError(error.problem, source=str(path), way_out=error.way_out) from error

@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2 import StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from evenhand.errors import InputError
 
 _BRACE_FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _JINJA_MARK = re.compile(r"\{\{|\{%")
+_PLAIN_NODES = (nodes.Output, nodes.TemplateData, nodes.Name)
+"""What a prompt may consist of. Whatever computes (a filter, a loop, an attribute) can fail, or never end, when it is
+filled, which is after the answers were paid for."""
 
 
 class TemplateStyle(StrEnum):
@@ -34,20 +37,31 @@ def template_style(text: str) -> TemplateStyle:
 def template_fields(text: str) -> frozenset[str]:
     """Return the names of the fields that a template uses.
 
-    Raises ``InputError`` where a Jinja template does not parse.
+    Raises ``InputError`` where a Jinja template does not parse, or does more than to name fields.
     """
     if template_style(text) is TemplateStyle.BRACES:
         return frozenset(_BRACE_FIELD.findall(text))
     try:
-        return frozenset(meta.find_undeclared_variables(_sandbox().parse(text)))
-    except TemplateError as error:
-        raise InputError(f"is not a template ({error})", way_out="mend its {{ }} and {% %} marks") from error
+        parsed = _sandbox().parse(text)
+    except (TemplateError, MemoryError, RecursionError) as error:
+        raise InputError(f"is not a template ({error})", way_out="mend its {{ }} marks") from error
+    odd = next((node for node in parsed.find_all(nodes.Node) if not isinstance(node, _PLAIN_NODES)), None)
+    if odd is not None:
+        raise InputError(
+            f"has {type(odd).__name__.lower()!r} in its line {odd.lineno}, where only fields {{{{ name }}}} are filled",
+            way_out="write the text out, with fields and nothing else",
+        )
+    return frozenset(node.name for node in parsed.find_all(nodes.Name))
 
 
 def check_fields(text: str, known: Iterable[str], source: str) -> None:
-    """Raise ``InputError`` for a field that nothing will fill."""
+    """Raise ``InputError`` for a template that is none, and for a field that nothing will fill."""
     known = sorted(known)
-    unknown = sorted(template_fields(text) - set(known))
+    try:
+        used = template_fields(text)
+    except InputError as error:
+        raise InputError(error.problem, source=source, way_out=error.way_out) from error
+    unknown = sorted(used - set(known))
     if unknown:
         raise InputError(
             f"has the field {unknown[0]!r}, which nothing fills",
