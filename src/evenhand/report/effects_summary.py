@@ -1,6 +1,6 @@
 """What the ratings of preference pairs say about each question: the shape of ``effects.json``."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from evenhand.statistics import Estimate
@@ -125,6 +125,8 @@ class EffectsSummary:
     seed: int
     remarks: tuple[str, ...]
     schema: int = EFFECTS_SCHEMA
+    made_from: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the pairs, the ratings and the questions; empty where an earlier version did not say."""
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values; ``from_json`` takes them back."""

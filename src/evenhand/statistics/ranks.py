@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+_PART = 200_000
+
 
 def average_ranks(values: Floats) -> Floats:
     """Return the ranks 1..n, equal values sharing the mean of their ranks. Shape (n,), no NaN.
@@ -52,13 +54,16 @@ def signed_auc(margins: Floats) -> tuple[float, Floats]:
     n = margins.size
     order = np.argsort(margins, kind="stable")
     arranged = margins[order]
-    # Queries in rising order keep the search inside the cache.
-    turned = -arranged[::-1]
-    below = np.searchsorted(arranged, turned, "left")[::-1]
-    not_above = np.searchsorted(arranged, turned, "right")[::-1]
-    over = (n - not_above) + 0.5 * (not_above - below)
-    itself = (arranged > 0) + 0.5 * (arranged == 0)
     projection = np.empty(n)
-    projection[order] = (over - itself) / (n - 1)
+    # Of many millions one part after another, so that what is held beside them stays small.
+    for start in range(0, n, _PART):
+        part = arranged[start : start + _PART]
+        # Queries in rising order keep the search inside the cache.
+        turned = -part[::-1]
+        below = np.searchsorted(arranged, turned, "left")[::-1]
+        not_above = np.searchsorted(arranged, turned, "right")[::-1]
+        over = (n - not_above) + 0.5 * (not_above - below)
+        itself = (part > 0) + 0.5 * (part == 0)
+        projection[order[start : start + _PART]] = (over - itself) / (n - 1)
     area = float(projection.mean())
     return area, 2 * projection - area

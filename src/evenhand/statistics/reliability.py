@@ -29,10 +29,14 @@ def correlation(x: Floats, y: Floats, clusters: npt.NDArray[np.int64], *, centre
     both = ~(np.isnan(x) | np.isnan(y))
     x, y, clusters = x[both], y[both], clusters[both]
     n = x.size
-    count = int(np.unique(clusters).size)
+    count = int(np.count_nonzero(np.bincount(clusters)))
     if n < _FEWEST or count < _FEWEST:
         return Estimate.missing(f"fewer than {_FEWEST} pairs were rated both times", n=n, clusters=count)
-    a, b = (x - x.mean(), y - y.mean()) if centred else (x.copy(), y.copy())
+    # Indexing has copied them, so they may be changed.
+    a, b = x, y
+    if centred:
+        a -= x.mean()
+        b -= y.mean()
     spread_a, spread_b = float(np.sqrt(np.mean(a * a))), float(np.sqrt(np.mean(b * b)))
     if spread_a == 0 or spread_b == 0:
         return Estimate.missing("the ratings do not vary", n=n, clusters=count)

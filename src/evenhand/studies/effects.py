@@ -1,7 +1,7 @@
 """Which questions tell the chosen output from the rejected one? A pure function of a rating run's tables."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -10,17 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import InputError
-from evenhand.execution import RunFolder
+from evenhand.execution import RunFolder, UnwritableError, keeping
 from evenhand.report.effects_summary import Effect, EffectsSummary, GraderEffects, QuestionEffect, Reliability
 from evenhand.statistics import Estimate
 from evenhand.statistics.clustered_means import ClusteredMeans
 from evenhand.statistics.multiplicity import q_values
-from evenhand.statistics.paired_effects import chosen_higher, log_length_ratio, or_none, order_effect
+from evenhand.statistics.paired_effects import chosen_higher, or_none, order_effect
 from evenhand.statistics.ranks import signed_auc
 from evenhand.statistics.redundancy import SAMPLE, redundant_clusters, representative, spearman_matrix
 from evenhand.statistics.reliability import correlation, intraclass, lengthened, same_sign
-from evenhand.studies.label_leak import LEAK_SIZE, LeakFigures
-from evenhand.studies.rating_matrices import BOTH_ORDERS, RatingRun, Ratings, RunPairs
+from evenhand.studies.label_leak import LEAK_SIZE, LeakFigures, told_protocols
+from evenhand.studies.made_from import made_from
+from evenhand.studies.rating_matrices import BOTH_ORDERS, Ratings
+from evenhand.studies.rating_run import RatingRun
+from evenhand.studies.run_pairs import RunPairs
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -42,6 +45,7 @@ def effects(
     equal_within: float = 0.5,
     seed: int = 0,
     draws: int = 2000,
+    unkept: Callable[[UnwritableError], object] | None = None,
 ) -> EffectsSummary:
     """Work out the figures of a rating run, write them to ``effects.json`` in its folder, and return them.
 
@@ -52,6 +56,7 @@ def effects(
         equal_within: outputs whose ratings differ by less count as equal, in rating points.
         seed: of the resamples.
         draws: how many resamples.
+        unkept: is told where the figures can't be written, and they are returned all the same.
     """
     if cluster not in CLUSTERS:
         raise InputError(f"is {cluster!r}", field="--cluster", way_out=f"use {' or '.join(CLUSTERS)}")
@@ -61,13 +66,12 @@ def effects(
     graders = run.choose_graders(grader)
     pairs = run.pairs(cluster)
     means = ClusteredMeans(pairs.clusters, seed=seed, draws=draws)
-    length = log_length_ratio(pairs.chosen_length, pairs.rejected_length)
-    inputs = int(np.unique(pairs.clusters).size)
+    inputs = int(pairs.clusters.max(initial=-1)) + 1
     summary = EffectsSummary(
         pairs=len(pairs),
         ties=int(pairs.tie.sum()),
         inputs=inputs,
-        length=effect_of(length, pairs, means),
+        length=effect_of(pairs.length, pairs, means),
         blocks=tuple(
             _GraderFigures(run, name, pairs, means, seed=seed, within=equal_within).block() for name in graders
         ),
@@ -78,8 +82,10 @@ def effects(
         draws=draws,
         seed=seed,
         remarks=tuple(_remarks(pairs, inputs, cluster)),
+        made_from=made_from(folder),
     )
-    RunFolder(folder).write_json("effects.json", summary.as_json())
+    with keeping(unkept):
+        RunFolder(folder).write_json("effects.json", summary.as_json())
     return summary
 
 
@@ -146,32 +152,44 @@ class _GraderFigures:
         self._count = len(run.questions)
 
     def block(self) -> GraderEffects:
-        ratings = self._run.ratings(self._grader, self._protocol, self._pairs)
+        told = told_protocols(self._run, self._grader, self._protocol)
+        ratings, *telling = (
+            self._run.ratings(self._grader, name, self._pairs, side_by_side=1 + len(told))
+            for name in (self._protocol, *told)
+        )
+        directions = [question["direction"] for question in self._run.questions]
+        leak = LeakFigures(ratings, telling, directions, self._pairs, self._means, within=self._within)
+        sampled = self._sampled()
         figures: list[Effect] = []
         reliability: list[Reliability] = []
         known: list[int] = []
+        states: list[dict[str, dict[str, int]]] = []
+        columns = np.empty((sampled.size, self._count))
+        # All about one question before the next: a few questions at a time are held.
         for index in range(self._count):
             gap = ratings.differences(index)
             figures.append(effect_of(gap, self._pairs, self._means, within=self._within, bounds=POINTS))
             reliability.append(self._reliability(ratings, index))
             known.append(int((~np.isnan(gap)).sum()))
+            states.append({"chosen": ratings.states_of(index, 0), "rejected": ratings.states_of(index, 1)})
+            columns[:, index] = gap[sampled]
+            leak.add(index)
         q_of = q_values([figure.p_value for figure in figures])
-        correlations = self._spearman(ratings)
+        correlations = spearman_matrix(columns)
         clusters = redundant_clusters(correlations, REDUNDANCY_DISTANCE)
         heads = {representative(members, [figure.superiority.value for figure in figures]) for members in clusters}
         cluster_of = {index: number for number, members in enumerate(clusters, 1) for index in members}
-        leak = LeakFigures(self._run, self._grader, self._protocol, self._pairs, self._means, within=self._within)
-        whole, leaks = leak.figures(ratings)
+        whole, leaks = leak.figures()
         return GraderEffects(
             grader=self._grader,
             protocol=self._protocol,
-            orders=tuple(sorted(ratings.orders)),
+            orders=ratings.orders,
             questions=tuple(
                 QuestionEffect(
                     question=question["id"],
                     text=question["text"],
                     direction=question["direction"],
-                    states={"chosen": ratings.states_of(index, 0), "rejected": ratings.states_of(index, 1)},
+                    states=states[index],
                     pairs=known[index],
                     effect=replace(figures[index], q_value=q_of[index]),
                     reliability=reliability[index],
@@ -195,14 +213,12 @@ class _GraderFigures:
         if len(set(ratings.orders) & set(BOTH_ORDERS)) == 1:
             yield "outputs were shown in one order only: an effect can't be told from a liking for a place"
 
-    def _spearman(self, ratings: Ratings) -> Floats:
-        """Return the rank correlations of the differences; of a sample of the pairs where there are many."""
+    def _sampled(self) -> npt.NDArray[np.int64]:
+        """Return the pairs that rank correlations rest on: a sample where there are many."""
         rows = np.arange(len(self._pairs))
         if rows.size > SAMPLE:
             rows = np.sort(np.random.default_rng(self._seed).choice(rows.size, SAMPLE, replace=False))
-        if not self._count:
-            return np.empty((0, 0))
-        return spearman_matrix(np.column_stack([ratings.differences(index)[rows] for index in range(self._count)]))
+        return rows
 
     def _reliability(self, ratings: Ratings, index: int) -> Reliability:
         if ratings.both_orders():
@@ -218,16 +234,14 @@ class _GraderFigures:
 
 def _repeats(ratings: Ratings, index: int) -> Estimate:
     """Return the reliability of a single repeat, the mean over the orders."""
-    if not ratings.repeats:
+    parts = ratings.repeats(index)
+    if not parts:
         return Estimate.missing("nothing was asked more than once")
-    found = [
-        intraclass(part.n[index].astype(np.float64), part.sums[index], part.squares[index])
-        for part in ratings.repeats.values()
-    ]
+    found = [intraclass(n.astype(np.float64), sums, squares) for n, sums, squares in parts]
     known = [(value, size) for value, size in found if not math.isnan(value)]
     if not known:
         return Estimate.missing("fewer than three pairs were rated more than once, or the ratings do not vary")
-    n = max(int((part.n[index] >= 2).sum()) for part in ratings.repeats.values())
+    n = max(int((count >= 2).sum()) for count, _, _ in parts)
     size = sum(size for _, size in known) / len(known)
     return Estimate(
         sum(value for value, _ in known) / len(known), None, None, n, n, f"ICC(1), {size:.3g} repeats; no interval"

@@ -1,7 +1,7 @@
 """What predicts preference: from ratings to a scoring spec."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 import evenhand
 from evenhand.errors import InputError
-from evenhand.execution import RunFolder
-from evenhand.execution.shards import table_sha256
-from evenhand.fetching import sha256_of_file
+from evenhand.execution import RunFolder, UnwritableError, keeping
 from evenhand.report.scoring_spec import Ceiling, FitSettings, HeldOut, ScoringSpec, SpecQuestion
 from evenhand.report.spec_exports import Export
 from evenhand.statistics import Estimate
@@ -31,11 +29,14 @@ from evenhand.statistics.cross_validation import (
 )
 from evenhand.statistics.logistic import PairRows, fit_path, losses
 from evenhand.statistics.logistic import fit as fit_weights
-from evenhand.statistics.paired_effects import log_length_ratio, or_none
+from evenhand.statistics.paired_effects import or_none
 from evenhand.statistics.ranks import signed_auc
 from evenhand.statistics.reliability import correlation, lengthened
 from evenhand.statistics.weight_intervals import noise_penalty, weight_intervals
-from evenhand.studies.rating_matrices import BOTH_ORDERS, RatingRun, Ratings, RunPairs
+from evenhand.studies.made_from import made_from
+from evenhand.studies.rating_matrices import BOTH_ORDERS, Ratings
+from evenhand.studies.rating_run import RatingRun
+from evenhand.studies.run_pairs import RunPairs
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -44,6 +45,9 @@ L1_RATIO = 0.5
 SEARCHED_PAIRS = 50_000
 """Of more pairs a sample of whole inputs serves to choose the penalty and to find the stability; weights and held-out
 figures rest on all."""
+FITTED_CELLS = 30_000_000
+"""Of more pairs x questions a sample of whole inputs is all that is fitted to: the memory of a fit ends here, and the
+weights are known to a few thousandths of what a standard deviation brings."""
 SELECTION_SHARE = 0.75
 _HALF_SAMPLES = 50
 _FEWEST_INPUTS, _FEWEST_PAIRS = 10, 20
@@ -71,7 +75,14 @@ class _Design:
     """Pairs of the run that are rows of the fit."""
 
 
-def fit(folder: Path, *, grader: str | None = None, seed: int = 0, use_strength: bool = True) -> ScoringSpec:
+def fit(
+    folder: Path,
+    *,
+    grader: str | None = None,
+    seed: int = 0,
+    use_strength: bool = True,
+    unkept: Callable[[UnwritableError], object] | None = None,
+) -> ScoringSpec:
     """Fit a scoring spec to the ratings of a run, write it to ``spec.json`` in its folder, and return it.
 
     Args:
@@ -79,6 +90,7 @@ def fit(folder: Path, *, grader: str | None = None, seed: int = 0, use_strength:
         grader: whose ratings; needed where several graders rated.
         seed: of folds and samples.
         use_strength: let strong preferences weigh more, where the data have strengths.
+        unkept: is told where the spec can't be written, and it is returned all the same.
     """
     run = RatingRun(folder)
     graders = run.choose_graders(grader)
@@ -86,7 +98,8 @@ def fit(folder: Path, *, grader: str | None = None, seed: int = 0, use_strength:
         raise InputError(
             f"several graders rated in {folder}", field="--grader", way_out=f"name one of {', '.join(graders)}"
         )
-    pairs = run.pairs()
+    every = run.pairs()
+    pairs = _fitted(every, len(run.questions), seed)
     protocol = run.main_protocol(graders[0])
     ratings = run.ratings(graders[0], protocol, pairs)
     design = _design(ratings, pairs, len(run.questions), use_strength=use_strength, source=str(folder))
@@ -94,9 +107,14 @@ def fit(folder: Path, *, grader: str | None = None, seed: int = 0, use_strength:
     spec = replace(
         spec,
         fit=replace(spec.fit, strengths=use_strength and bool(np.isfinite(pairs.strength).any())),
-        remarks=(*_remarks(design, pairs, protocol, use_strength=use_strength), *spec.remarks),
+        remarks=(
+            *_remarks(design, pairs, protocol, every=len(every), use_strength=use_strength),
+            *spec.remarks,
+        ),
+        provenance={**spec.provenance, "use_strength": use_strength},
     )
-    RunFolder(folder).write_json("spec.json", spec.as_json())
+    with keeping(unkept):
+        RunFolder(folder).write_json("spec.json", spec.as_json())
     return spec
 
 
@@ -114,9 +132,8 @@ def write_export(export: Export, path: Path) -> None:
 
 
 def _design(ratings: Ratings, pairs: RunPairs, questions: int, *, use_strength: bool, source: str) -> _Design:
-    one_sided = [_abstained(ratings, index) for index in range(questions)]
-    indicators = tuple(index for index, found in enumerate(one_sided) if np.count_nonzero(found) >= _FEWEST_ABSTAINED)
-    x = np.empty((len(pairs), questions + len(indicators)))
+    x = np.empty((len(pairs), questions))
+    one_sided: dict[int, npt.NDArray[np.int8]] = {}
     centres, known = np.zeros(questions), np.zeros(questions, dtype=np.int64)
     kept = np.zeros(len(pairs), dtype=bool)
     for index in range(questions):
@@ -128,9 +145,12 @@ def _design(ratings: Ratings, pairs: RunPairs, questions: int, *, use_strength: 
         known[index] = there.sum()
         kept |= there
         x[:, index] = np.where(there, gap, 0.0)
-    for column, index in enumerate(indicators, questions):
-        x[:, column] = one_sided[index]
-        kept |= one_sided[index] != 0
+        found = _abstained(ratings, index)
+        if np.count_nonzero(found) >= _FEWEST_ABSTAINED:
+            one_sided[index] = found
+            kept |= found != 0
+    if one_sided:
+        x = np.column_stack([x, *one_sided.values()])
     if not kept.all():
         x = x[kept]
     clusters = _numbered(pairs.clusters[kept])
@@ -150,18 +170,17 @@ def _design(ratings: Ratings, pairs: RunPairs, questions: int, *, use_strength: 
     scale = np.sqrt(np.einsum("ij,ij->j", x, x) / x.shape[0])
     scale[scale == 0] = 1.0
     x /= scale
-    length = log_length_ratio(pairs.chosen_length, pairs.rejected_length)[kept]
-    return _Design(PairRows(x, weight, tie), clusters, scale, questions, indicators, centres, known, length, kept)
+    length = pairs.length[kept]
+    return _Design(PairRows(x, weight, tie), clusters, scale, questions, tuple(one_sided), centres, known, length, kept)
 
 
-def _abstained(ratings: Ratings, index: int) -> Floats:
+def _abstained(ratings: Ratings, index: int) -> npt.NDArray[np.int8]:
     """Return 1 a pair where the grader abstained on the chosen output only, -1 on the rejected one only, else 0."""
-    means = ratings.output_means(index)
     chosen, rejected = (
-        (np.isnan(mean) & (count[index] > 0)).astype(np.float64)
-        for mean, count in zip(means, ratings.abstained, strict=True)
+        (np.isnan(mean) & (count > 0)).astype(np.int8)
+        for mean, count in zip(ratings.output_means(index), ratings.abstained(index), strict=True)
     )
-    one_sided: Floats = chosen - rejected
+    one_sided: npt.NDArray[np.int8] = chosen - rejected
     return one_sided
 
 
@@ -170,7 +189,7 @@ def _spec(run: RatingRun, grader: str, protocol: str, design: _Design, ratings: 
     inputs = int(clusters.max()) + 1
     folds = min(_FOLDS if len(rows) <= _MANY else _FOLDS_OF_MANY, inputs)
     fold = grouped_folds(clusters, folds, seed)
-    searched = _searched(clusters, seed)
+    searched = _whole_inputs(clusters, SEARCHED_PAIRS, seed)
     sample = rows if searched is None else rows.at(searched)
     sample_clusters = clusters if searched is None else _numbered(clusters[searched])
     penalties = penalty_grid(sample, L1_RATIO)
@@ -214,12 +233,18 @@ def _numbered(clusters: Integers) -> Integers:
     return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
 
 
-def _searched(clusters: Integers, seed: int) -> npt.NDArray[np.bool_] | None:
-    """Return rows of whole clusters, about ``SEARCHED_PAIRS`` of them; None where that is all."""
-    if clusters.size <= SEARCHED_PAIRS:
+def _fitted(pairs: RunPairs, questions: int, seed: int) -> RunPairs:
+    """Return the pairs to fit to: all, or of very many a sample of whole inputs."""
+    kept = _whole_inputs(pairs.clusters, FITTED_CELLS // max(questions, 1), seed)
+    return pairs if kept is None else pairs.some(kept)
+
+
+def _whole_inputs(clusters: Integers, pairs: int, seed: int) -> npt.NDArray[np.bool_] | None:
+    """Return rows of whole clusters, at most so many of them; None where that is all."""
+    if clusters.size <= pairs:
         return None
     order = np.random.default_rng(seed).permutation(int(clusters.max()) + 1)
-    enough = np.cumsum(np.bincount(clusters)[order]) <= SEARCHED_PAIRS
+    enough = np.cumsum(np.bincount(clusters)[order]) <= pairs
     taken = np.zeros(order.size, dtype=bool)
     taken[order[enough]] = True
     return taken[clusters]
@@ -328,12 +353,13 @@ def _provenance(folder: Path, seed: int) -> dict[str, Any]:
         "instrument": record.get("settings", {}).get("instrument"),
         "evenhand": evenhand.__version__,
         "seed": seed,
-        **{f"{name}_sha256": table_sha256(folder, name) for name in ("pairs", "ratings")},
-        "questions_sha256": sha256_of_file(folder / "questions.json"),
+        **made_from(folder),
     }
 
 
-def _remarks(design: _Design, pairs: RunPairs, protocol: str, *, use_strength: bool) -> Iterator[str]:
+def _remarks(design: _Design, pairs: RunPairs, protocol: str, *, every: int, use_strength: bool) -> Iterator[str]:
+    if len(pairs) < every:
+        yield f"the fit rests on {len(pairs)} of {every} pairs: whole inputs, drawn at random"
     left_out = len(pairs) - len(design.rows)
     if left_out:
         yield f"{left_out} of {len(pairs)} pairs have no rating to go by and are left out"
