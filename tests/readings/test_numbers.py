@@ -1,9 +1,13 @@
 """What stands where a rating should stand is a number, an abstention, or neither; never a guess."""
 
+import json
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import shared
 from evenhand.readings import State
 from evenhand.readings.numbers import rating_of
 
@@ -67,3 +71,13 @@ def test_whatever_is_written(written: str) -> None:
 def test_every_number_on_the_scale(value: float) -> None:
     for written in (f"{value:.3f}", f'"{value:.3f}"', f"{value:.3f}/10", f" {value:.3f} "):
         assert rating_of(written)[1] == pytest.approx(value)
+
+
+def test_published_ratings_are_read_as_they_are_counted() -> None:
+    """The reference figures: five are empty, and 34% of all are 9."""
+    rows = [
+        json.loads(line) for line in shared("preferences/llmbar/rating_matrix.jsonl").read_text("utf-8").splitlines()
+    ]
+    read = [rating_of(row[name] or "") for row in rows for name in ("raw_1", "raw_2")]
+    assert Counter(state for state, _, _ in read)[State.OK] == len(read) - 5
+    assert round(sum(value == 9 for _, value, _ in read) / len(read), 2) == 0.34

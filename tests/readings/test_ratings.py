@@ -212,6 +212,22 @@ def test_an_open_one_is_asked_about_and_settled() -> None:
     assert probability_of_zero(Failure(FailureKind.TRANSPORT, "")) is None
 
 
+def test_a_one_behind_which_the_runtime_tells_no_token() -> None:
+    """The stop text came next, and llama.cpp leaves its tokens out where vLLM lists them."""
+    prefill = '{"first_rating":'
+    pieces = (*plain(" "), position("4", 1.0), *plain(', "second_rating": '), position("1", 0.55, **{"4": 0.45}))
+    made = reply(*pieces, finish="stop")
+    assert open_ones(made, KEYS, prefill=prefill) == {"second_rating": '{"first_rating": 4, "second_rating": 1'}
+    _, settled = read_ratings(made, KEYS, prefill=prefill, ten_after_one={"second_rating": 0.1})
+    assert settled.value == pytest.approx(4 * 0.45 + 1 * 0.495 + 10 * 0.055)
+    _, alone = read_ratings(made, KEYS, prefill=prefill)
+    assert alone.value == pytest.approx(4 * 0.45 + 1 * 0.55), "it wrote 1, so its own number counts"
+    assert settled.captured == alone.captured == pytest.approx(1)
+    listed = reply(*pieces, position("}", 0.9, **{"0": 0.1}), finish="stop")
+    assert open_ones(listed, KEYS, prefill=prefill) == {}
+    assert read_ratings(listed, KEYS, prefill=prefill)[1].value == pytest.approx(settled.value)
+
+
 @pytest.mark.parametrize("tokens", [{"-1": 0.7}, {"-": 0.7}])
 def test_impossible_as_one_token_or_two(tokens: dict[str, float]) -> None:
     (name, p) = next(iter(tokens.items()))

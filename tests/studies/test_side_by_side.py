@@ -82,3 +82,20 @@ def test_the_first_error_is_raised_and_the_others_are_asked_to_stop(tmp_path: Pa
         with pytest.raises(EvenhandError, match="no key"):
             side_by_side([fine, bad], work)
         assert ledger.count() == len(fine.asked) < 50
+
+
+@pytest.mark.parametrize(("keep_open", "closed"), [(False, 2), (True, 0)])
+def test_models_are_closed_unless_they_are_to_be_kept_open(keep_open: bool, closed: int) -> None:
+    class Counted(ScriptedModel):
+        closings = 0
+
+        def close(self) -> None:
+            type(self).closings += 1
+
+    async def work(model: Model) -> str:
+        return model.name
+
+    Counted.closings = 0
+    models = [Counted(echo, name=name, local=True) for name in ("one", "two")]
+    assert side_by_side(models, work, keep_open=keep_open) == ["one", "two"]
+    assert Counted.closings == closed

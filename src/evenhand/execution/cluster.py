@@ -4,6 +4,8 @@ import importlib
 import json
 import logging
 import os
+import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +23,17 @@ class Cluster:
     """Of a running cluster (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``); None begins one on this machine."""
     workers: int = 2
     """Processes that work at the same time; each calls with the whole concurrency of its models."""
+    gpus: float = 0.0
+    """That each worker has to itself, for a grader that it runs; below 1 for several workers to a GPU."""
 
     def __post_init__(self) -> None:
+        if not (0 <= self.gpus < 1 or float(self.gpus).is_integer()) or self.gpus < 0:
+            raise InputError(f"is {self.gpus:g}", field="--ray-gpus", way_out="give a whole number, or a share below 1")
         if self.workers < 1:
             raise InputError(f"is {self.workers}", field="--ray-workers", way_out="give 1 or more")
+
+
+_ERROR = "evenhand_error"
 
 
 class Worker(Protocol):
@@ -52,6 +61,8 @@ def connected(address: str | None) -> Iterator[Any]:
     Args:
         address: of a running cluster (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``); None begins one on this machine.
     """
+    # What goes wrong comes as an exception; what Ray's core writes beside it, at every run, would only frighten.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     ray_data()
     ray = importlib.import_module("ray")
     try:
@@ -71,7 +82,7 @@ def connected(address: str | None) -> Iterator[Any]:
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     context.verbose_stats_logs = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Errors are raised, too.
     try:
         yield ray
     finally:
@@ -86,6 +97,7 @@ def over_workers(
     *,
     workers: int,
     processors: float = 1.0,
+    gpus: float = 0.0,
 ) -> Iterator[dict[str, Any]]:
     """Yield what the workers made of the items, as it comes in.
 
@@ -99,6 +111,7 @@ def over_workers(
         arguments: what can be pickled.
         workers: how many at the same time.
         processors: that each of them takes up.
+        gpus: that each of them has to itself.
     """
     data = ray.data.from_items([{"item": json.dumps(item)} for item in items], override_num_blocks=len(items))
     done = data.map_batches(
@@ -107,31 +120,51 @@ def over_workers(
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(workers, len(items))),
         num_cpus=processors,
+        num_gpus=gpus or None,
     )
     try:
         for row in done.iter_rows():
-            yield json.loads(row["result"])
+            result = json.loads(row["result"])
+            if _ERROR in result:
+                raise EvenhandError(result[_ERROR])
+            yield result
     except ray.exceptions.RayError as error:
-        raise _ours(error) from error
+        raise error_of_worker(error) from error
 
 
 class _Batch:
     """A worker in the shape in which Ray Data wants it."""
 
     def __init__(self, make: Callable[..., Worker], arguments: tuple[Any, ...], folder: str) -> None:
-        os.chdir(folder)  # So that a path means what it means where the command was given.
-        self._worker = make(*arguments)
+        self._make, self._arguments, self._folder = make, arguments, folder
+        self._worker: Worker | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
-        return {"result": [json.dumps(self._worker(json.loads(str(item)))) for item in batch["item"]]}
+        return {"result": [json.dumps(self._result(json.loads(str(item)))) for item in batch["item"]]}
+
+    def _result(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return what the worker made of an item, or the error of ours that it ended with: Ray would wrap it up."""
+        try:
+            if self._worker is None:
+                self._enter()
+                self._worker = self._make(*self._arguments)
+            return self._worker(item)
+        except EvenhandError as error:
+            return {_ERROR: str(error)}
+
+    def _enter(self) -> None:
+        """Go where the command was given, so that a path means here what it means there."""
+        try:
+            os.chdir(self._folder)
+        except OSError as error:  # A machine that came to the cluster after all were looked at.
+            raise EvenhandError(
+                f"{socket.gethostname()}, a machine of the cluster, has no folder {self._folder}. The way out: give the"
+                " command in a folder that all machines of the cluster share; what was asked is kept."
+            ) from error
 
 
-def _ours(error: BaseException) -> BaseException:
-    """Return the error of ours that a worker ended with, or else the one that Ray raised."""
-    cause: BaseException | None = error
-    while cause is not None:
-        inner = getattr(cause, "cause", None)
-        if isinstance(cause, EvenhandError):
-            return cause
-        cause = inner if isinstance(inner, BaseException) else cause.__cause__
-    return EvenhandError(f"the cluster gave up: {error}")
+def error_of_worker(error: Exception) -> EvenhandError:
+    """Return the error of ours that Ray tells of, or else one that says what Ray says."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    ours = re.search(r"^evenhand\.[\w.]+Error: (.+)$", text, re.MULTILINE)
+    return EvenhandError(ours[1] if ours else f"the cluster gave up: {text}")

@@ -13,12 +13,14 @@ import aiohttp
 from evenhand.models.fast_json import parsed
 from evenhand.models.http import HttpModel, shown
 from evenhand.models.http_errors import bad_reply, refused, unreachable
+from evenhand.models.model import AccessError
 from evenhand.models.secrets import blacked_out
 
 WINDOW = "24h"
 MARK = "evenhand"
 """The name under which a batch's metadata say which file of whose it is."""
-UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
+STOPPING = frozenset({"cancelling", "cancelled"})
+"""What a batch is in after it was cancelled."""
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LIMITS = ("token_limit_exceeded", "rate_limit_exceeded", "quota", "too_many", "enqueued")
 """What the code of a failed batch has in it where it came too soon, and may be sent again as it is."""
@@ -26,6 +28,7 @@ _PAGES, _PAGE = 100, 100
 _CONNECT_TIMEOUT, _SILENCE = 20.0, 300.0
 _LONGEST_LINE = 2**28
 _LONGEST_TEXT = 300
+_NO_SUCH_THING = (404, 405, 501)
 _LOST = (aiohttp.ClientError, TimeoutError, ConnectionError)
 
 
@@ -35,7 +38,7 @@ class Batch:
 
     id: str
     status: str
-    """One of ``UNDER_WAY`` or ``ENDED``, or whatever else an endpoint says."""
+    """One of ``ENDED``, or whatever else an endpoint says while it is under way."""
     input_file: str = ""
     output_file: str = ""
     error_file: str = ""
@@ -132,6 +135,10 @@ class BatchApi:
         """Return how far a batch is."""
         return _batch(await self._json("GET", f"/batches/{quote(batch, safe='')}"), self.model.name)
 
+    async def cancel(self, batch: str) -> Batch:
+        """Have a batch ended before its time; what is answered by then stays, and takes some minutes to be there."""
+        return _batch(await self._json("POST", f"/batches/{quote(batch, safe='')}/cancel"), self.model.name)
+
     async def download(self, file: str, target: Path) -> None:
         """Write a file of the endpoint's to a path, line by line, with every secret in it blacked out."""
         try:
@@ -158,6 +165,10 @@ class BatchApi:
                 if len(rest) > _LONGEST_LINE:
                     raise bad_reply(self.model.name, "a line of a batch's output does not end", "", passing=False)
             out.write(blacked_out(rest, self._secrets))
+        # The last line of some endpoints' files has no end, but it is whole.
+        if rest.lstrip().startswith(b"{") and not _is_json(rest):
+            end = shown(blacked_out(rest, self._secrets)[-80:])
+            raise bad_reply(self.model.name, "a batch's output ends in the middle of a line", end)
 
     async def _json(self, method: str, path: str, **sent: Any) -> dict[str, Any]:  # noqa: ANN401  (aiohttp's)
         try:
@@ -188,6 +199,15 @@ class BatchApi:
 
     def _refused(self, response: aiohttp.ClientResponse, data: bytes) -> Exception:
         told = shown(blacked_out(data, self._secrets))
+        if (
+            response.status in _NO_SUCH_THING
+            and response.method == "POST"
+            and response.url.path.endswith(("/files", "/batches"))
+        ):
+            return AccessError(
+                f"{self.model.name}: the endpoint answered {response.status} ({told[:_LONGEST_TEXT]}): it seems to have"
+                " no batch API. The way out: have it asked online, by the run itself without `evenhand batch`."
+            )
         return refused(self.model.name, response.status, told, response.headers, self.model.key_variable)
 
 
@@ -226,6 +246,14 @@ def _errors(said: object) -> list[tuple[str, str]]:
         for entry in entries[:20]
         if isinstance(entry, dict)
     ]
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        parsed(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _count(numbers: Mapping[str, Any], name: str) -> int:

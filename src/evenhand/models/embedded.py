@@ -42,7 +42,7 @@ class EmbeddedModel:
         self._weights = weights
         self._server: Any = None
         self._lock = asyncio.Lock()
-        self._threads = ThreadPoolExecutor(self.concurrency, thread_name_prefix=f"model-{name}")
+        self._threads = self._pool()
 
     async def answer(self, request: Request) -> Reply:
         """Return the model's reply."""
@@ -67,9 +67,13 @@ class EmbeddedModel:
         }
 
     def close(self) -> None:
-        """Unload the model."""
+        """Unload the model; a request after that loads it anew."""
         self._server = None
         self._threads.shutdown(wait=True)
+        self._threads = self._pool()
+
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.concurrency, thread_name_prefix=f"model-{self.name}")
 
     def _load(self) -> Any:  # noqa: ANN401  (the runtime has no types)
         # Threads that wait by spinning starve each other when two processes share the cores: nine times slower.

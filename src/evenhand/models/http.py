@@ -36,14 +36,25 @@ class HttpModel:
     local = False
 
     def __init__(
-        self, name: str, base_url: str, model: str, key_variable: str, settings: ModelSettings | None = None
+        self,
+        name: str,
+        base_url: str,
+        model: str,
+        key_variable: str,
+        settings: ModelSettings | None = None,
+        *,
+        needs_key: bool = False,
     ) -> None:
-        """Take where it is, what it is called there and what the user says of it; nothing is sent yet."""
+        """Take where it is, what it is called there and what the user says of it; nothing is sent yet.
+
+        Where it is known that nothing is answered without a key (``needs_key``), nothing is sent without one.
+        """
         self.name = name
         self.base_url = base_url.rstrip("/")
         self.model = model
         self.settings = settings or ModelSettings()
         self.key_variable = self.settings.key_variable or key_variable
+        self._needs_key = needs_key
         determining = self.settings.identity()
         self.identity = f"openai-compatible {self.base_url} {model}" + (f" {determining}" if determining else "")
         self.prefills = self.settings.prefill is not None
@@ -97,12 +108,20 @@ class HttpModel:
         """Nothing is held between stages."""
 
     def headers(self) -> dict[str, str]:
-        """Return what is sent along with whatever goes to the endpoint, the key from the environment among it."""
+        """Return what is sent along with whatever goes to the endpoint, the key from the environment among it.
+
+        Raises ``AccessError`` where there is no key and has to be one.
+        """
         key = from_environment(self.key_variable)
         own = header_values(self.settings.headers, self.name)
-        if key and "authorization" not in {name.lower() for name in own}:
-            return {"Authorization": f"Bearer {key}", **own}
-        return own
+        if "authorization" in {name.lower() for name in own}:
+            return own
+        if not key and self._needs_key:
+            raise AccessError(
+                f"{self.name} was not asked: there is no key. The way out: put one into the environment variable"
+                f" {self.key_variable}."
+            )
+        return {"Authorization": f"Bearer {key}", **own} if key else own
 
     def secrets(self) -> list[bytes]:
         """Return what must be blacked out in whatever comes back."""

@@ -26,10 +26,13 @@ _OVERFLOW = (
     "context_length_exceeded",
     "exceed_context_size_error",
     "maximum context length",
+    "maximum model length",
     "context size",
     "context window",
     "prompt is too long",
 )
+_FEWER_LOGPROBS = ("greater than max allowed",)
+"""vLLM's word for more probabilities than it was started to give."""
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached")
 _TURNED_DOWN = (
     "content_filter",
@@ -60,6 +63,11 @@ def refused(name: str, status: int, shown: str, headers: Mapping[str, str], key_
         return TransportError(said, trouble=Trouble.REFUSED)
     if status == 429 and any(mark in low for mark in _NO_CREDIT):
         return AccessError(f"{said}. The way out: {_TELL[402]}.")
+    if status == 400 and "logprobs" in low and any(mark in low for mark in _FEWER_LOGPROBS):
+        return AccessError(
+            f"{said}. The way out: set top_logprobs in a file for --models to what the endpoint gives, or let it give"
+            " more (vLLM: --max-logprobs)."
+        )
     if status in _TELL:
         return AccessError(f"{said}. The way out: {_TELL[status].format(key=key_variable)}.")
     passing = status in (408, 409, 425, 429) or status >= 500

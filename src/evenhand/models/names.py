@@ -27,8 +27,8 @@ def open_model(
     """Return the model of that name.
 
     ``smollm2-135m`` and the like are embedded, ``gguf:PATH`` is a file of the user's own, ``openai:MODEL`` is at
-    OpenAI, ``http://HOST:PORT/v1#MODEL`` (or https) at any OpenAI-compatible endpoint, and ``inspect:PROVIDER/MODEL``
-    at any provider that Inspect knows.
+    OpenAI, ``http://HOST:PORT/v1#MODEL`` (or https) at any OpenAI-compatible endpoint, ``inspect:PROVIDER/MODEL``
+    at any provider that Inspect knows, and ``vllm:FOLDER`` or ``vllm:OWNER/NAME`` one that vLLM's engine runs.
 
     Opening is cheap: weights are fetched and loaded when the first request needs them.
 
@@ -55,11 +55,15 @@ def open_model(
         from evenhand.models.inspect_provider import InspectModel  # noqa: PLC0415
 
         return InspectModel(name, said)
+    if name.startswith("vllm:"):
+        from evenhand.models.vllm_offline import VllmModel  # noqa: PLC0415  (few have it)
+
+        return VllmModel(name, said)
     close = difflib.get_close_matches(name, EMBEDDED_MODELS, n=1)
     raise InputError(
         f"there is no model {name!r}" + (f"; did you mean {close[0]}?" if close else ""),
         way_out=f"use {', '.join(EMBEDDED_MODELS)}, gguf:PATH for a file of your own, openai:MODEL, http://HOST:PORT/v1#MODEL,"
-        " or inspect:PROVIDER/MODEL",
+        " vllm:FOLDER, or inspect:PROVIDER/MODEL",
     )
 
 
@@ -73,7 +77,7 @@ def _openai(name: str, settings: ModelSettings | None) -> Model:
     model = name.removeprefix("openai:")
     from evenhand.models.http import HttpModel  # noqa: PLC0415  (see _endpoint)
 
-    opened = HttpModel(name, f"https://{OPENAI_HOST}/v1", model, "OPENAI_API_KEY", settings)
+    opened = HttpModel(name, f"https://{OPENAI_HOST}/v1", model, "OPENAI_API_KEY", settings, needs_key=True)
     opened.price = opened.price or known_price(model, OPENAI_HOST)
     return opened
 

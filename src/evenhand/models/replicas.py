@@ -6,7 +6,7 @@ from typing import Any
 
 from evenhand.instruments import Request
 from evenhand.models.http import HttpModel
-from evenhand.models.model import TransportError, Trouble
+from evenhand.models.model import Model, TransportError, Trouble
 from evenhand.readings import Reply
 
 _SHUNNED = 30.0
@@ -60,7 +60,22 @@ class ReplicatedModel:
     def close(self) -> None:
         """Nothing is held between stages."""
 
+    @property
+    def first(self) -> HttpModel:
+        """The model at the address that the user named."""
+        return self._models[0]
+
     def _least_loaded(self) -> int:
         now = self._clock()
         places = [place for place, until in enumerate(self._not_before) if until <= now]
         return min(places or range(len(self._models)), key=lambda place: (self._under_way[place], place))
+
+
+def with_batches(model: Model) -> HttpModel | None:
+    """Return the model as one address serves it, to which batch files can be sent; None where it has no such API.
+
+    Of several addresses it is the first: a file goes to one of them, and the ledger's keys are those of the first.
+    """
+    if isinstance(model, ReplicatedModel):
+        return model.first
+    return model if isinstance(model, HttpModel) else None

@@ -47,6 +47,13 @@ _NOT_FOR_BODY = (
     "echo",
 )
 _NOT_FOR_HEADERS = ("content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "host")
+_NOT_FOR_ENGINE = ("model", "max_logprobs", "logprobs_mode", "tokenizer_revision", "hf_token")
+_ONLY_HOW_FAST = (
+    *("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "distributed_executor_backend"),
+    *("gpu_memory_utilization", "kv_cache_memory_bytes", "cpu_offload_gb", "swap_space", "max_model_len"),
+    *("max_num_seqs", "max_num_batched_tokens", "enable_prefix_caching", "enforce_eager", "load_format", "revision"),
+)
+"""Of the engine's arguments: those that determine no reply, or that the model's identity tells of by itself."""
 _EXAMPLES = "openai:gpt-4.1-mini, http://localhost:8000/v1#my-model"
 
 
@@ -82,6 +89,8 @@ class ModelSettings:
     price: Price | None = None
     batch_discount: float = BATCH_DISCOUNT
     """Share of the price that a request in a batch file costs less."""
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of vLLM's engine, for a model that it runs for this process."""
 
     @property
     def limits(self) -> Limits:
@@ -97,6 +106,7 @@ class ModelSettings:
         written = {name.lower(): value for name, value in self.headers.items() if not is_variable(value)}
         found = {
             "body": dict(self.body),
+            "engine": {name: value for name, value in self.engine.items() if name not in _ONLY_HOW_FAST},
             "headers": hashlib.sha256(_canonical(written).encode()).hexdigest() if written else "",
             "prefill": self.prefill,
             "thinking_tokens": self.thinking_tokens,
@@ -110,6 +120,7 @@ class ModelSettings:
         """Return what a record says of the settings that determine a reply: plain values, no header's value."""
         found = {
             "body": dict(self.body),
+            "engine": dict(self.engine),
             "headers": sorted(self.headers),
             "without": sorted(self.without),
             "thinking_tokens": self.thinking_tokens,
@@ -150,7 +161,7 @@ def _settings(path: Path, name: str, table: object) -> ModelSettings:
         )
     place = _Place(str(path), name)
     local = name in EMBEDDED_MODELS or name.startswith("gguf:")
-    if not local and not name.startswith(("openai:", "inspect:", "http://", "https://")):
+    if not local and not name.startswith(("openai:", "inspect:", "vllm:", "http://", "https://")):
         raise InputError(
             f"there is no model {name!r}",
             source=str(path),
@@ -159,11 +170,12 @@ def _settings(path: Path, name: str, table: object) -> ModelSettings:
         )
     if not isinstance(table, dict):
         raise place.error("", "is not a table", f'write ["{name}"] on a line of its own, and its settings below')
-    known = {"price": _price} if local else _FIELDS
+    offline = name.startswith("vllm:")
+    known = {"price": _price} if local else _VLLM_FIELDS if offline else _FIELDS
     found: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
-            of = "a model in this process" if local and key in _FIELDS else "a model"
+            of = "a model in this process" if (local or offline) and key in _FIELDS else "a model"
             raise place.error(key, f"is no setting of {of}", f"use {', '.join(known)}")
         found[key] = known[key](place, key, value)
     return ModelSettings(**found)
@@ -257,6 +269,15 @@ def _check_json(place: _Place, where: str, value: object) -> None:
         raise place.error(where, "seems to hold a key, and a body is written to the record", "leave it out")
     elif not isinstance(value, str | bool | int) and not (isinstance(value, float) and math.isfinite(value)):
         raise place.error(where, "can't be sent as JSON", "use texts, finite numbers, true, false, lists and tables")
+
+
+def _engine(place: _Place, key: str, value: object) -> Mapping[str, Any]:
+    engine = _table(place, key, value)
+    for name in engine:
+        if name in _NOT_FOR_ENGINE:
+            raise place.error(f"{key}.{name}", "is set by the model's name and its settings", "leave it out")
+    _check_json(place, key, engine)
+    return MappingProxyType(engine)
 
 
 def _without(place: _Place, key: str, value: object) -> tuple[str, ...]:
@@ -356,4 +377,8 @@ _FIELDS: Mapping[str, Any] = {
     "timeout": _positive,
     "price": _price,
     "batch_discount": _share,
+}
+_VLLM_FIELDS: Mapping[str, Any] = {
+    "engine": _engine,
+    **{name: _FIELDS[name] for name in ("body", "concurrency", "price", "thinking_tokens", "top_logprobs")},
 }

@@ -81,7 +81,7 @@ def open_ones(outcome: Reply | Failure, keys: Sequence[str], *, prefill: str = "
     """Return, by key, the beginning of an answer that goes on from "1", where it is open whether 10 follows.
 
     That is where the tokenizer writes 10 in two tokens, "1" has probability worth asking for, and the reply took
-    another number.
+    another number, or none of its tokens stands behind its own "1": some runtimes leave the stop text's tokens out.
     """
     if isinstance(outcome, Failure) or not outcome.positions:
         return {}
@@ -98,7 +98,8 @@ def open_ones(outcome: Reply | Failure, keys: Sequence[str], *, prefill: str = "
         index, before = place
         own = _tail(reply.positions[index].token, before)
         mass = {token: math.exp(logprob) for token, logprob in _tails(reply.positions[index], before)}
-        if own != "1" and "10" not in mass and mass.get("1", 0.0) >= WORTH_ASKING:
+        last = index + 1 == len(reply.positions)
+        if (own != "1" or last) and "10" not in mass and mass.get("1", 0.0) >= WORTH_ASKING:
             begun[key] = text[:start] + "1"
     return begun
 
@@ -170,6 +171,8 @@ def _distribution(reply: Reply, start: int, written: str, ten_after_one: float |
     following = reply.positions[index + 1] if index + 1 < len(reply.positions) else None
     found = _share_of_ten(own, following, mass[10])
     tens = ten_after_one if found is None else found
+    if tens is None and own == "1" and following is None and reply.finish != "length":
+        tens = 0.0  # It wrote 1 and stopped there. Leaving its own number out would turn the rating over.
     if tens is not None:
         mass[1] += ones * (1 - tens)
         mass[10] += ones * tens

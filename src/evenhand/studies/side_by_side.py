@@ -10,17 +10,18 @@ from evenhand.models import Model
 T = TypeVar("T")
 
 
-def side_by_side(models: Sequence[Model], work: Callable[[Model], Awaitable[T]]) -> list[T]:
+def side_by_side(models: Sequence[Model], work: Callable[[Model], Awaitable[T]], *, keep_open: bool = False) -> list[T]:
     """Return what each model's work comes to, in the order of the models.
 
     Models that run on this machine take turns with one another, since they would only slow each other down; every
-    other model goes its own way. A model is closed as soon as its work is over. Where the work of one ends with an
-    error, the others are asked to stop, so that their calls under way are kept, and then the error is raised.
+    other model goes its own way. A model is closed as soon as its work is over, unless it is to be kept open. Where the
+    work of one ends with an error, the others are asked to stop, so that their calls under way are kept, and then the
+    error is raised.
     """
-    return asyncio.run(_all(models, work))
+    return asyncio.run(_all(models, work, keep_open))
 
 
-async def _all(models: Sequence[Model], work: Callable[[Model], Awaitable[T]]) -> list[T]:
+async def _all(models: Sequence[Model], work: Callable[[Model], Awaitable[T]], keep_open: bool) -> list[T]:
     this_machine = asyncio.Lock()
     errors: list[BaseException] = []
 
@@ -32,7 +33,8 @@ async def _all(models: Sequence[Model], work: Callable[[Model], Awaitable[T]]) -
             drain_running()
             raise
         finally:
-            await asyncio.to_thread(model.close)
+            if not keep_open:
+                await asyncio.to_thread(model.close)
 
     async def in_turn(model: Model) -> T:
         if not model.local:

@@ -74,8 +74,10 @@ def rate_parts(
     parts: Sequence[Part],
     questions: Sequence[Question],
     carry_out: CarryOut,
+    *,
+    keep_open: bool = False,
 ) -> list[PairRating]:
-    """Return the ratings of all graders, each going its own way."""
+    """Return the ratings of all graders, each going its own way; ``keep_open`` leaves them loaded for more."""
 
     async def work(grader: Model) -> list[PairRating]:
         manner = replace(plan.manner, prefill=grader.prefills and plan.manner.samples == 1)
@@ -85,7 +87,7 @@ def rate_parts(
             rows += pair_up(grader.name, await rated(f"{grader.name} rates, {part.protocol}", asks, grader, carry_out))
         return rows
 
-    return [row for one in side_by_side(graders, work) for row in one]
+    return [row for one in side_by_side(graders, work, keep_open=keep_open) for row in one]
 
 
 def states_of(rows: Iterable[PairRating]) -> dict[str, dict[str, int]]:
