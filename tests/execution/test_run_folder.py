@@ -45,3 +45,13 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="--out: can't be made"):
         RunFolder(tmp_path / "file" / "run")
+
+
+def test_an_address_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a shell hands over for s3://bucket/run would else be made here, as a folder called s3:."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("s3://bucket/run", "gs://bucket/run"):
+        with pytest.raises(InputError, match=r"bucket/run, --out: is an address in a store.*copy it into the store"):
+            RunFolder(Path(name))
+    assert list(tmp_path.iterdir()) == []
+    assert RunFolder(tmp_path / "a:b" / "c").path.is_dir()

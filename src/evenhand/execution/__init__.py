@@ -6,7 +6,7 @@ from evenhand.execution.budget import Budget, BudgetSpentError
 from evenhand.execution.draining import drain_running
 from evenhand.execution.ledger import Ledger, LedgerError
 from evenhand.execution.retries import Patience
-from evenhand.execution.run_folder import RunFolder, storable
+from evenhand.execution.run_folder import RunFolder, UnwritableError, keeping, storable
 from evenhand.execution.runner import carry_out, run_requests
 from evenhand.execution.watch import RunWatch, UnwatchedRun
 
@@ -21,8 +21,10 @@ __all__ = [
     "RunWatch",
     "StoppedError",
     "UnwatchedRun",
+    "UnwritableError",
     "carry_out",
     "drain_running",
+    "keeping",
     "run_requests",
     "storable",
 ]

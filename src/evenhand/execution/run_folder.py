@@ -1,9 +1,12 @@
 """The run folder: where a run keeps its ledger and its results."""
 
+import errno
 import json
 import os
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +15,16 @@ import polars as pl
 from evenhand.errors import InputError
 
 
+class UnwritableError(InputError):
+    """A file of a run folder can't be written: the disk is full, or the folder is there to be read alone."""
+
+
 class RunFolder:
     """A folder with ``ledger.sqlite`` and the files of a run. A file is whole or not there."""
 
     def __init__(self, path: Path) -> None:
         """Make the folder if it is not there."""
+        refuse_address(path)
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -59,24 +67,69 @@ class RunFolder:
         """Write a text to the letter; an empty one leaves no file."""
         if text:
             self._replace(name, lambda path: path.write_bytes(text.encode("utf-8")))
-        else:
+            return
+        try:
             (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(self.path / name, error) from error
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a Parquet file."""
-        self._replace(name, table.write_parquet)
+        self._replace(name, lambda path: _write_parquet(table, path))
 
     def _replace(self, name: str, write: Callable[[Path], object]) -> None:
-        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
-        os.close(handle)
-        path = Path(temporary)
         try:
-            write(path)
-            path.chmod(0o666 & ~_umask())
-            path.replace(self.path / name)
-        except BaseException:
-            path.unlink(missing_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
+            os.close(handle)
+            path = Path(temporary)
+            try:
+                write(path)
+                path.chmod(0o666 & ~_umask())
+                path.replace(self.path / name)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise _unwritable(self.path / name, error) from error
+
+
+@contextmanager
+def keeping(unkept: Callable[[UnwritableError], object] | None) -> Iterator[None]:
+    """Hand what can't be written inside to ``unkept`` and go on; without it the error is raised."""
+    try:
+        yield
+    except UnwritableError as error:
+        if unkept is None:
             raise
+        unkept(error)
+
+
+def _write_parquet(table: pl.DataFrame, path: Path) -> None:
+    try:
+        table.write_parquet(path)
+    except (OSError, pl.exceptions.ComputeError) as error:
+        # Polars puts the number of what the system said into its words alone.
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+
+
+def _unwritable(path: Path, error: OSError) -> UnwritableError:
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    way_out = "make room" if full else "copy the run folder to where you can write, and name the copy"
+    return UnwritableError(f"can't be written ({error.strerror or error})", source=str(path), way_out=way_out)
+
+
+def refuse_address(path: Path) -> None:
+    """Raise ``InputError`` for a path that was meant as an address, such as ``s3://bucket/run``: a ledger is a file."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(path)):
+        raise InputError(
+            "is an address in a store, and a run folder is one of this machine or of a file system that machines share",
+            source=str(path),
+            field="--out",
+            way_out="name a folder, and copy it into the store when the run is done",
+        )
 
 
 def storable(text: str) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from evenhand.report.audit_summary import Analysis
+from evenhand.report.plain_values import from_plain
 from evenhand.statistics import Estimate
 from evenhand.statistics.correction_advice import Correction
 
@@ -38,6 +40,10 @@ class CorrectedSummary:
     threshold: float
     figures: tuple[CorrectedFigure, ...]
     warnings: tuple[str, ...]
+    analysis: Analysis | None = None
+    """How the judgments became verdicts; None where an earlier version did not say."""
+    judgments_sha256: str = ""
+    """Of the file of judgments; empty where an earlier version did not say."""
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values; ``from_json`` takes them back."""
@@ -54,6 +60,8 @@ class CorrectedSummary:
             threshold=values["threshold"],
             figures=tuple(_figure(figure) for figure in values["figures"]),
             warnings=tuple(values["warnings"]),
+            analysis=from_plain(Analysis, values["analysis"]) if values.get("analysis") else None,
+            judgments_sha256=values.get("judgments_sha256", ""),
         )
 
 

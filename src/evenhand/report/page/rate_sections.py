@@ -1,6 +1,5 @@
 """The page's sections of a run of ratings: what the questions say of the data, and the fit where there is one."""
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from evenhand.report.charts.rating_charts import by_effect
 from evenhand.report.effects_summary import EffectsSummary, GraderEffects
 from evenhand.report.page.blocks import Block, Cell, Command, Section, Shown, Table, Text
 from evenhand.report.page.figures import NONE, hundredths, plain, points, share, whole
+from evenhand.report.page.rate_record import fit_command, rate_record_section
 from evenhand.report.scoring_spec import ScoringSpec
 
 _TOLD = 0.05
@@ -87,7 +87,7 @@ def effects_sections(
             lambda place: _states(summary, place),
         ),
         _data(summary, record),
-        _record(record, run),
+        rate_record_section(summary, record, run),
     ]
     return tuple(_prefixed(section, prefix) for section in found if section is not None)
 
@@ -122,7 +122,7 @@ def fit_sections(spec: ScoringSpec, *, prefix: str = "", run: str = "RUN") -> tu
                     f" by input ({spec.fit.rule}), {spec.fit.half_samples} half-samples."
                 ),
                 *((penalties,) if penalties else ()),
-                Command(shlex.join(["evenhand", "fit", run]), "Make the fit again"),
+                Command(fit_command(spec, run), "Make the fit again"),
             ),
         ),
     ]
@@ -324,43 +324,6 @@ def _data(summary: EffectsSummary, record: Mapping[str, Any]) -> Section:
         help="evenhand inspect-data FILE looks at the file itself before anything is spent: doubled, empty and"
         " contradictory pairs, and what length says.",
     )
-
-
-def _record(record: Mapping[str, Any], run: str) -> Section:
-    settings = _of(record, "settings")
-    rows: list[tuple[Cell, ...]] = [("Evenhand", str(record.get("evenhand", NONE)))]
-    for name in ("pairs", "questions"):
-        file = _of(settings, name)
-        if file:
-            rows.append((name.capitalize(), f"{file.get('name', NONE)}, sha256 {file.get('sha256', NONE)}"))
-    graders = [one for one in settings.get("graders") or () if isinstance(one, Mapping)]
-    rows += [("Grader", _listed(one)) for one in graders]
-    rows += [(f"Instrument, {name}", f"sha256 {found}") for name, found in _of(settings, "instruments").items()]
-    if "reading" in settings:
-        rows.append(("Reading", str(settings["reading"])))
-    sample = _of(settings, "sample")
-    if sample:
-        rows.append(("Sample", _listed(sample)))
-    replies = _of(record, "replies")
-    if replies:
-        rows.append(("Replies", _listed(replies)))
-    rate = ["evenhand", "rate", str(_of(settings, "pairs").get("name", "PAIRS"))]
-    rate += ["--questions", str(_of(settings, "questions").get("name", "QUESTIONS"))]
-    for one in graders:
-        rate += ["--grader", str(one.get("name", "MODEL"))]
-    return Section(
-        "record",
-        "Record, and how to repeat it",
-        (
-            Table("What the run was made of", ("What", "As recorded"), tuple(rows)),
-            Command(shlex.join([*rate, "--out", "runs/again"]), "Rate again, with the settings above"),
-            Command(shlex.join(["evenhand", "effects", run]), "Work the effects out anew; no model is called"),
-        ),
-    )
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    return "; ".join(f"{str(key).replace('_', ' ')} {value}" for key, value in values.items() if value is not None)
 
 
 def _of(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Runs in, a report out: the sections of all of them, ready for the page and for every other format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -12,7 +12,7 @@ from evenhand.report.exports import AuditPart, Material
 from evenhand.report.figure_texts import count
 from evenhand.report.page.audit_record import audit_command
 from evenhand.report.page.audit_sections import audit_sections
-from evenhand.report.page.blocks import Section
+from evenhand.report.page.blocks import Section, Text
 from evenhand.report.page.build import page
 from evenhand.report.page.card_sections import card_sections
 from evenhand.report.page.compare_sections import compare_sections, side_by_side_section
@@ -32,6 +32,8 @@ class Report:
     sections: tuple[Section, ...]
     runs: tuple[Run, ...]
     run_lines: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """On files in run folders that are not of the run; the page and Markdown say them too."""
 
     def page(self) -> str:
         """Return it as one HTML file."""
@@ -64,7 +66,17 @@ def report(paths: Sequence[Path], *, with_reader: bool = True) -> Report:
     numbered = list(enumerate(runs, 1))
     parts = [_sections(run, number, alone=len(runs) == 1, with_reader=with_reader) for number, run in numbered]
     sections = parts[0] if len(runs) == 1 else tuple(_beside(numbered, parts))
-    return Report(_title(runs), sections, runs, tuple(_line(run, number, len(runs)) for number, run in numbered))
+    return Report(
+        title=_title(runs),
+        sections=sections,
+        runs=runs,
+        run_lines=tuple(_line(run, number, len(runs)) for number, run in numbered),
+        remarks=tuple(remark for run in runs for remark in _remarks(run)),
+    )
+
+
+def _remarks(run: Run) -> tuple[str, ...]:
+    return run.remarks if isinstance(run, AuditRun | RateRun) else ()
 
 
 def _distinct(runs: Any) -> list[Run]:  # noqa: ANN401
@@ -110,7 +122,15 @@ def _sections(run: Run, number: int, *, alone: bool, with_reader: bool) -> tuple
             found = _rate_sections(run, prefix, with_reader=with_reader)
         case ValidationRun():
             found = card_sections(run.cards, run.record, run.curves, prefix=prefix, run=folder)
+    found = (*found[:1], *_other_files(run, prefix), *found[1:])
     return tuple(replace(section, run=number, file=section.file or _FILES[type(run)]) for section in found)
+
+
+def _other_files(run: Run, prefix: str) -> Iterator[Section]:
+    """Yield what must be said of files in the folder that are not of the run."""
+    said = tuple(Text(f"{remark[:1].upper()}{remark[1:]}.", "caution") for remark in _remarks(run))
+    if said:
+        yield Section(f"{prefix}other-files", "Files of the folder that are not of this run", said)
 
 
 _FILES: Mapping[type, str] = {

@@ -1,7 +1,7 @@
 """From a folder that the user names to the runs in it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,9 +16,13 @@ from evenhand.report.effects_summary import EffectsSummary
 from evenhand.report.scoring_spec import ScoringSpec
 from evenhand.report.validity_card import ValidityCard
 from evenhand.statistics.thresholds import ThresholdPoint, threshold_curve
+from evenhand.studies.audit import files as audit_files
+from evenhand.studies.audit.validity import VALIDATION
 from evenhand.studies.configurations import COMPARISON
+from evenhand.studies.made_from import made_from
+from evenhand.studies.rate import files as rate_files
+from evenhand.studies.report.of_this_run import Origin, origin_of_correction, origin_of_effects, origin_of_spec
 from evenhand.studies.report.runs import AuditRun, ComparisonRun, RateRun, Run, ValidationRun
-from evenhand.studies.validate import VALIDATION
 
 MOST_RATED = 20_000
 """Pairs of a rating run whose texts go into a page; the reader says how many more there are."""
@@ -45,9 +49,18 @@ def read_runs(path: Path) -> tuple[Run, ...]:
     found: list[Run] = []
     if (path / COMPARISON).is_file():
         found += _comparison(path / COMPARISON)
-    if (path / "summary.json").is_file() and (path / "judgments.parquet").is_file():
+    audited = (path / "summary.json").is_file() and (path / "judgments.parquet").is_file()
+    rated = (path / "questions.json").is_file() and bool(table_files(path, "ratings"))
+    if audited and rated:
+        raise InputError(
+            "holds files of an audit and of a rating run, and pairs.parquet and record.json can be those of one alone",
+            source=str(path),
+            way_out="make the run that you want in another folder; with a copy of ledger.sqlite in it no model is"
+            " called again",
+        )
+    if audited:
         found.append(_audit(path))
-    if (path / "questions.json").is_file() and table_files(path, "ratings"):
+    if rated:
         found.append(_rate(path))
     if (path / VALIDATION).is_file():
         found.append(_validation(path / VALIDATION))
@@ -81,17 +94,25 @@ def _of_file(path: Path) -> Iterator[Run]:
 
 def _audit(folder: Path) -> AuditRun:
     saved = _mapping(folder / "summary.json")
+    summary = _shaped(folder / "summary.json", saved, AuditSummary.from_json)
     labels = folder / "corrected.json"
+    corrected = _shaped(labels, _mapping(labels), CorrectedSummary.from_json) if labels.is_file() else None
+    origin = origin_of_correction(corrected, summary.analysis, folder) if corrected else Origin()
     return AuditRun(
         folder=folder,
         record=_mapping(folder / "record.json"),
-        summary=_shaped(folder / "summary.json", saved, AuditSummary.from_json),
+        summary=summary,
         saved=saved,
-        corrected=_shaped(labels, _mapping(labels), CorrectedSummary.from_json) if labels.is_file() else None,
-        pairs=_rows([folder / "pairs.parquet"]),
-        responses=_rows([folder / "responses.parquet"]),
-        judgments=_rows([folder / "judgments.parquet"]),
+        corrected=corrected if origin.shown else None,
+        pairs=_rows([folder / "pairs.parquet"], needs=audit_files.PAIRS),
+        responses=_rows([folder / "responses.parquet"], needs=audit_files.RESPONSES),
+        judgments=_rows([folder / "judgments.parquet"], needs=audit_files.JUDGMENTS),
+        remarks=_remarks(origin),
     )
+
+
+def _remarks(*origins: Origin) -> tuple[str, ...]:
+    return tuple(origin.remark for origin in origins if origin.remark)
 
 
 def _comparison(path: Path) -> Iterator[Run]:
@@ -113,23 +134,31 @@ def _run_folder(parent: Path, named: str) -> Path | None:
 
 
 def _rate(folder: Path) -> RateRun:
-    effects, spec = folder / "effects.json", folder / "spec.json"
-    if not effects.is_file():
-        raise InputError("isn't there", source=str(effects), way_out=f"work it out: evenhand effects {folder}")
-    saved = _mapping(effects)
+    path, fitted = folder / "effects.json", folder / "spec.json"
+    if not path.is_file():
+        raise InputError("isn't there", source=str(path), way_out=f"work it out: evenhand effects {folder}")
     files = table_files(folder, "pairs")
-    pairs = _rows(files, most=MOST_RATED)
+    if not files:
+        raise InputError("isn't there", source=str(folder / "pairs.parquet"), way_out=_AGAIN)
+    there = made_from(folder)
+    saved = _mapping(path)
+    effects = _shaped(path, saved, EffectsSummary.from_json)
+    of_effects = origin_of_effects(effects, there, folder)
+    spec = ScoringSpec.from_json(_json(fitted), source=str(fitted)) if fitted.is_file() else None
+    of_spec = origin_of_spec(spec, there, folder) if spec else Origin()
+    pairs = _rows(files, most=MOST_RATED, needs=rate_files.PAIRS)
     some = [row["pair_id"] for row in pairs]
     return RateRun(
         folder=folder,
         record=_mapping(folder / "record.json"),
-        effects=_shaped(effects, saved, EffectsSummary.from_json),
+        effects=effects,
         saved=saved,
-        spec=ScoringSpec.from_json(_json(spec), source=str(spec)) if spec.is_file() else None,
+        spec=spec if of_spec.shown else None,
         questions=_list(folder / "questions.json"),
         pairs=pairs,
         all_pairs=_length(files),
-        ratings=_rows(table_files(folder, "ratings"), only=("pair_id", some)),
+        ratings=_rows(table_files(folder, "ratings"), only=("pair_id", some), needs=rate_files.RATINGS),
+        remarks=_remarks(of_effects, of_spec),
     )
 
 
@@ -178,8 +207,10 @@ def _mapping(path: Path) -> Mapping[str, Any]:
 
 def _list(path: Path) -> list[Mapping[str, Any]]:
     values = _json(path)
-    if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
-        raise InputError("is not a list of JSON objects", source=str(path), way_out=_AGAIN)
+    if not isinstance(values, list) or not all(
+        isinstance(one, dict) and {"id", "text"} <= one.keys() for one in values
+    ):
+        raise InputError("is not a list of questions with id and text", source=str(path), way_out=_AGAIN)
     return values
 
 
@@ -196,12 +227,20 @@ def _shaped(path: Path, values: Mapping[str, Any], shape: Callable[[dict[str, An
 
 
 def _rows(
-    paths: Sequence[Path], *, only: tuple[str, Sequence[object]] | None = None, most: int | None = None
+    paths: Sequence[Path],
+    *,
+    only: tuple[str, Sequence[object]] | None = None,
+    most: int | None = None,
+    needs: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the rows of tables: those with certain values in a column, or the first ones."""
     found: list[dict[str, Any]] = []
     for path in paths:
         rows = pl.scan_parquet(path)
+        there = _collected(path, rows.head(0)).columns
+        missing = [name for name in needs if name not in there]
+        if missing:
+            raise InputError(f"has no column {', '.join(missing)}", source=str(path), way_out=_AGAIN)
         if only is not None:
             rows = rows.filter(pl.col(only[0]).is_in(pl.Series(only[1], dtype=pl.String).implode()))
         if most is not None:

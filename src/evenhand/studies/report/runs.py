@@ -27,6 +27,8 @@ class AuditRun:
     pairs: Sequence[Mapping[str, Any]]
     responses: Sequence[Mapping[str, Any]]
     judgments: Sequence[Mapping[str, Any]]
+    remarks: tuple[str, ...] = ()
+    """On files of the folder that are not of this run, or may not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class RateRun:
     all_pairs: int
     """How many there are."""
     ratings: Sequence[Mapping[str, Any]]
+    remarks: tuple[str, ...] = ()
+    """On files of the folder that are not of this run, or may not be."""
 
 
 @dataclass(frozen=True, slots=True)

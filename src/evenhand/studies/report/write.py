@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evenhand.errors import InputError
@@ -15,17 +15,23 @@ FORMATS = ("html", *EXPORTS)
 _SUFFIXES = {"latex": "tex", "annex": "annex.md"}
 
 
-def write_report(paths: Sequence[Path], kind: str = "html", out: Path | None = None) -> Path:
+def write_report(
+    paths: Sequence[Path], kind: str = "html", out: Path | None = None, *, say: Callable[[str], object] | None = None
+) -> Path:
     """Write a report of the runs in these folders, and return where it is.
 
     Args:
         paths: the run folders.
         kind: one of ``FORMATS``.
         out: a file, or a folder for the formats in ``FOLDER_FORMATS``; None for the usual name in the first run.
+        say: is told what was left out because it is not of the run; many formats have no place for it.
     """
     if kind not in FORMATS:
         raise InputError(f"is {kind!r}", field="--format", way_out=f"use {', '.join(FORMATS)}")
     found = report(paths, with_reader=kind == "html")
+    for remark in found.remarks:
+        if say is not None:
+            say(remark)
     out = out or _usual(found.runs[0].folder, kind)
     if kind == "html":
         _write(out, found.page().encode("utf-8", "replace"))
