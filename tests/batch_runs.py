@@ -50,7 +50,7 @@ def pairs_of(folder: Path, count: int) -> Path:
 def audit_of(folder: Path, server: BatchServer, count: int = 4, **changes: Any) -> AuditPlan:
     """Audit a model by itself, with the rubric."""
     given = {"pairs": str(pairs_of(folder, count)), "subject": server.name, "graders": (server.name,)}
-    return audit_plan(**{**given, "out": folder / "run", "instruments": "rubric", "draws": 50, **changes})
+    return audit_plan(**{**given, "out": folder / "run", "instruments": "rubric", "draws": 100, **changes})
 
 
 def rows(path: Path, *, without: str = "") -> list[dict[str, Any]]:

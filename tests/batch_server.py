@@ -84,8 +84,11 @@ class _Serving:
     echo: the caller's key stands in every line.
     strangers: lines of requests that are in no file; garbage: lines that are no JSON.
     key: what the caller's key must be.
+    none: there is no batch API.
     retrieve: the text that is sent in place of a batch.
-    cut: so many downloads end in the middle.
+    cut: so many downloads end in the middle; short: so many do, and say that they are whole;
+      by: how many bytes before the end of a line.
+    cancelling: how many looks a cancelled batch takes to be cancelled.
     """
 
     def __init__(self) -> None:
@@ -135,6 +138,8 @@ class _Serving:
         return web.json_response(answer(body))
 
     async def upload(self, request: web.Request) -> web.Response:
+        if self.settings.get("none"):
+            return _error(404, "Not Found")
         form = await request.post()
         sent = form["file"]
         assert isinstance(sent, web.FileField)
@@ -157,10 +162,17 @@ class _Serving:
             assert request.transport is not None
             request.transport.close()
             return response
+        if self.settings.get("short", 0) > 0:
+            self.settings["short"] -= 1
+            lines = self.files[name].splitlines(keepends=True)
+            half = b"".join(lines[: len(lines) // 2])
+            return web.Response(body=half[: len(half) - self.settings["by"]])
         return web.Response(body=self.files[name])
 
     async def create(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
+        if self.settings.get("none"):
+            return _error(404, "Not Found")
         if self.settings.get("hold") == "before":
             await asyncio.sleep(3600)
         if self.settings.get("limit", 0) > 0:
@@ -200,12 +212,24 @@ class _Serving:
         batch = self.batches.get(request.match_info["name"])
         if batch is None:
             return _error(404, "there is no such batch")
-        if "output_file_id" not in batch and self.settings["status"] != "in_progress":
-            self.work_off(batch)
+        if batch["status"] == "cancelling":
+            self.settings["cancelling"] = self.settings.get("cancelling", 0) - 1
+            if self.settings["cancelling"] < 0:
+                self.work_off(batch, "cancelled")
+        elif "output_file_id" not in batch and self.settings["status"] != "in_progress":
+            self.work_off(batch, self.settings["status"])
         return web.json_response(batch)
 
-    def work_off(self, batch: dict[str, Any]) -> None:
-        status = self.settings["status"]
+    async def cancel(self, request: web.Request) -> web.Response:
+        batch = self.batches.get(request.match_info["name"])
+        if batch is None:
+            return _error(404, "there is no such batch")
+        if "output_file_id" in batch or batch["status"] == "cancelling":
+            return _error(409, f"Cannot cancel a batch with status '{batch['status']}'.")
+        batch["status"] = "cancelling"
+        return web.json_response(batch)
+
+    def work_off(self, batch: dict[str, Any], status: str) -> None:
         requests = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         if status == "failed":
             batch |= {"status": status, "errors": {"data": self.settings["errors"]}}
@@ -261,6 +285,9 @@ class _Serving:
             "no_probabilities": [good],
             "batch_expired": [
                 {"custom_id": key, "response": None, "error": {"code": "batch_expired", "message": "It expired."}}
+            ],
+            "batch_cancelled": [
+                {"custom_id": key, "response": None, "error": {"code": "batch_cancelled", "message": "Cancelled."}}
             ],
             "other": [other, other],
         }[fault]
@@ -342,6 +369,7 @@ async def _serve() -> None:
     app.router.add_post("/v1/batches", serving.create)
     app.router.add_get("/v1/batches", serving.listed)
     app.router.add_get("/v1/batches/{name}", serving.retrieve)
+    app.router.add_post("/v1/batches/{name}/cancel", serving.cancel)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -265,7 +265,7 @@ def test_the_commands_for_several_configurations(
     prompt = tmp_path / "bot.txt"
     prompt.write_text("You are a bot.")
     plan = audit_of(tmp_path, server)
-    options = ["--pairs", plan.pairs, "--subject", server.name, "--grader", server.name, "--draws", "50"]
+    options = ["--pairs", plan.pairs, "--subject", server.name, "--grader", server.name, "--draws", "100"]
     options += ["--system-prompt", "none", "--system-prompt", str(prompt), "--out", str(plan.out)]
     for _ in range(2):
         code, text = said(capsys, "batch", "write", "audit", *options)
@@ -318,5 +318,5 @@ def test_write_takes_what_the_run_itself_takes(kind: str) -> None:
 
     run, written = {"rate": (rate_command, write_rate_command), "audit": (audit_command, write_audit_command)}[kind]
     names = {each.name for each in written.params}
-    assert {each.name for each in run.params} - names <= {"gates", "engine", "ray_address", "ray_workers"}
+    assert {each.name for each in run.params} - names <= {"gates", "engine", "ray_address", "ray_workers", "ray_gpus"}
     assert len(names) == len(written.params), "none is there twice"

@@ -1,24 +1,26 @@
-"""A Ray cluster for the tests of this folder."""
+"""A Ray cluster for the tests of this folder, and a store that its workers reach."""
 
 import importlib.util
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-_RAY = (sys.executable, "-m", "ray.scripts.scripts")
+from ray_nodes import RayCluster, ray_cluster
+from store_servers import Store, running_store
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
-    """Give the address of a cluster in processes of its own, which outlives the runs that use it."""
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed (pip install --group ray)")
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    command = [*_RAY, "start", "--head", "--port=0", "--num-cpus=4", "--include-dashboard=false"]
-    command += ["--object-store-memory=200000000", "--disable-usage-stats"]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    yield "auto"
-    subprocess.run([*_RAY, "stop", "--force"], check=True, capture_output=True, timeout=120)
+def store() -> Iterator[Store | None]:
+    """Give an S3 server, or None where there is none to run."""
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("ray") is None:
+        yield None
+        return
+    with running_store("s3") as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def cluster(store: Store | None) -> Iterator[RayCluster]:
+    """Give a cluster whose workers find the store by their environment; it outlives the runs that use it."""
+    with ray_cluster(store.environment() if store else {}) as found:
+        yield found

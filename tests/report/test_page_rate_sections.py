@@ -128,7 +128,7 @@ def test_commands_can_be_copied() -> None:
     sections = (*effects_sections(EFFECTS, RECORD, run="my runs"), *fit_sections(SPEC, run="my runs"))
     commands = [block.text for section in sections for block in section.blocks if isinstance(block, Command)]
     assert commands[0].startswith("evenhand rate 'it'\"'\"'s.csv' --questions q.yaml --grader '</text>")
-    assert commands[1:] == ["evenhand effects 'my runs'", "evenhand fit 'my runs'"]
+    assert commands[1:] == ["evenhand effects 'my runs'", "evenhand fit 'my runs' --grader g"]
 
 
 def test_a_record_that_says_nothing_is_no_trouble() -> None:

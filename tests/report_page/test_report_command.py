@@ -177,7 +177,7 @@ def test_ratings_and_audits_come_side_by_side(run: Path, tmp_path: Path) -> None
         ["--grader", "fitted:builtin"],
         [*_COMPACT, "--sample", "8", "--seed", "3", "--max-tokens", "200", "--temperature", "0.7"],
         [*_COMPACT, "--orders", "ab", "--threshold", "0.7", "--unit", "topic", "--interval", "percentile"],
-        [*_COMPACT, "--positive", "refusal=Yes", "--grader", "other", "--draws", "30"],
+        [*_COMPACT, "--positive", "refusal=Yes", "--grader", "other", "--draws", "130"],
     ],
     ids=["plain", "fitted", "sampled", "analysed", "two graders"],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evenhand.cli.audit import audit_command
-from evenhand.cli.batch_output import show_collected, show_status, show_submitted, show_written
+from evenhand.cli.batch_output import show_cancelled, show_collected, show_status, show_submitted, show_written
 from evenhand.cli.figures import printable
 from evenhand.cli.inspect_data import columns_of_options
 from evenhand.cli.json_output import json_option
@@ -20,13 +20,13 @@ from evenhand.errors import InputError
 from evenhand.execution.batch import BatchLimits
 from evenhand.studies.audit import AuditPlan
 from evenhand.studies.audit.run import stages_of_audit
-from evenhand.studies.batch import Submitted, WriteOptions, Written, collect, status, submit, write
+from evenhand.studies.batch import Submitted, WriteOptions, Written, cancel, collect, status, submit, write
 from evenhand.studies.batch.folders import runs_with_batches
 from evenhand.studies.configurations import configurations
 from evenhand.studies.rate import RatePlan
 from evenhand.studies.rate.run import stages_of_rate
 
-_LEFT_OUT = frozenset({"gates", "engine", "ray_address", "ray_workers"})
+_LEFT_OUT = frozenset({"gates", "engine", "ray_address", "ray_workers", "ray_gpus"})
 """Options that have no meaning where requests are only written."""
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 
@@ -66,6 +66,7 @@ def batch_command() -> None:
     evenhand batch write rate PAIRS ... --out FOLDER   the requests without a reply, into files
     evenhand batch submit FOLDER                       the files to the provider
     evenhand batch status FOLDER                       how far it is, for up to 24 hours
+    evenhand batch cancel FOLDER                       should it not be wanted any more
     evenhand batch collect FOLDER                      the replies into the ledger
     evenhand rate PAIRS ... --out FOLDER               the run itself, which makes no call
 
@@ -164,6 +165,30 @@ def status_command(folder: Path, models: Path | None, as_json: bool) -> None:
     show_status(found, folder, as_json=as_json)
 
 
+@batch_command.command("cancel")
+@_FOLDER
+@click.option(
+    "--file",
+    "names",
+    multiple=True,
+    metavar="FILE",
+    help="Cancel the batch of this file alone, as 0002.jsonl (may be repeated; default: all).",
+)
+@models_option
+@json_option
+@watching_options
+def cancel_command(folder: Path, as_json: bool, quiet: bool, log: Path | None, **options: Any) -> None:  # noqa: ANN401
+    """Have the provider end the batches of FOLDER that are under way.
+
+    What was answered until then is paid for; `evenhand batch collect` brings it, and writes the rest into files that
+    are sent only when they are submitted. To cancel again changes nothing.
+    """
+    with watching(quiet=quiet, log=log) as watch:
+        found = [(run, cancel(run, watch=watch, **options)) for run in _runs(folder, options["names"], "--file")]
+    show_cancelled(found, folder, as_json=as_json)
+    _end_with([problem for _, cancelled in found for problem in cancelled.problems])
+
+
 @batch_command.command("collect")
 @_FOLDER
 @click.option(
@@ -183,17 +208,18 @@ def collect_command(folder: Path, as_json: bool, quiet: bool, log: Path | None, 
     noted in the ledger. To collect again changes nothing.
     """
     with watching(quiet=quiet, log=log) as watch:
-        found = [(run, collect(run, watch=watch, **options)) for run in _runs(folder, options["give_up"])]
+        found = [(run, collect(run, watch=watch, **options)) for run in _runs(folder, options["give_up"], "--give-up")]
     show_collected(found, folder, as_json=as_json)
     _end_with([problem for _, collected in found for problem in collected.problems])
 
 
-def _runs(folder: Path, give_up: tuple[str, ...]) -> list[Path]:
+def _runs(folder: Path, names: tuple[str, ...], option: str) -> list[Path]:
+    """Return the run folders; names of files can be given where it is one."""
     runs = runs_with_batches(folder)
-    if give_up and len(runs) > 1:
+    if names and len(runs) > 1:
         raise InputError(
             "can't be told apart: there are several run folders",
-            field="--give-up",
+            field=option,
             way_out=f"name the one that it is in, such as {runs[0]}",
         )
     return runs

@@ -10,10 +10,11 @@ from rich.text import Text
 
 from evenhand.cli.figures import printable
 from evenhand.cli.json_output import print_json
+from evenhand.cli.terminal import terminal
 from evenhand.execution.batch import BatchFile, Tally
 from evenhand.execution.forecast import Forecast
 from evenhand.report.forecast_table import dollars, forecast_json, short
-from evenhand.studies.batch import Collected, FileStatus, Submitted, Written
+from evenhand.studies.batch import Cancelled, Collected, FileStatus, Submitted, Written
 
 _KINDS = {
     "rate_limit": "asked too often",
@@ -25,13 +26,18 @@ _KINDS = {
     "overflow": "longer than the model's context",
 }
 
+_POSTPONED = (
+    "For a limit, so these wait to be submitted again: {files}. Submit fewer at a time (--limit 1) once others have"
+    " ended. Where one alone is too much, write smaller ones: `evenhand batch write` with --anew and --max-requests."
+)
+
 
 def show_written(found: Sequence[tuple[Path, Written]], out: Path, *, dry_run: bool, as_json: bool) -> None:
     """Print what was written, what it will cost, and what comes next."""
     if as_json:
         print_json({"written": not dry_run, "runs": [_written_json(run, written) for run, written in found]})
         return
-    console = Console(highlight=False)
+    console = terminal()
     for run, written in found:
         if len(found) > 1:
             console.print(Text(printable(str(run)), style="bold"))
@@ -71,7 +77,7 @@ def show_submitted(found: Sequence[tuple[Path, Submitted]], folder: Path, *, as_
             }
         )
         return
-    console = Console(highlight=False)
+    console = terminal()
     for _, submitted in found:
         for file in submitted.files:
             console.print(
@@ -89,7 +95,7 @@ def show_status(found: Sequence[tuple[Path, Sequence[FileStatus]]], folder: Path
     if as_json:
         print_json({"runs": [{"run": str(run), "files": [one.as_json() for one in files]} for run, files in found]})
         return
-    console = Console(highlight=False)
+    console = terminal()
     for run, files in found:
         if len(found) > 1:
             console.print(Text(printable(str(run)), style="bold"))
@@ -114,12 +120,36 @@ def show_status(found: Sequence[tuple[Path, Sequence[FileStatus]]], folder: Path
         console.print(f"Next: evenhand batch collect {folder}", markup=False, soft_wrap=True)
 
 
+def show_cancelled(found: Sequence[tuple[Path, Cancelled]], folder: Path, *, as_json: bool) -> None:
+    """Print which batches were cancelled."""
+    if as_json:
+        print_json({"runs": [_cancelled_json(run, one) for run, one in found]})
+        return
+    console = terminal()
+    for _, one in found:
+        for file in one.files:
+            console.print(Text(printable(f"{file.name}: {file.batch} is {file.status}")))
+        for file in one.ended:
+            console.print(Text(printable(f"{file.name}: {file.batch} had ended before ({file.status})")))
+        for file in one.not_submitted:
+            console.print(Text(printable(f"{file.name}: not submitted; nothing to cancel")))
+    cancelled = sum(len(one.files) for _, one in found)
+    console.print(f"{cancelled:,} {'batch' if cancelled == 1 else 'batches'} cancelled.")
+    if cancelled or any(one.ended for _, one in found):
+        console.print(
+            f"What was answered until then is paid for. Next, in some minutes: evenhand batch collect {folder}\nIt"
+            " keeps those replies, and writes the rest into files that are sent only when they are submitted.",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
 def show_collected(found: Sequence[tuple[Path, Collected]], folder: Path, *, as_json: bool) -> None:
     """Print what was collected."""
     if as_json:
         print_json({"runs": [_collected_json(run, collected) for run, collected in found]})
         return
-    console = Console(highlight=False)
+    console = terminal()
     total = Tally()
     for _, collected in found:
         total.add(collected.total)
@@ -127,6 +157,8 @@ def show_collected(found: Sequence[tuple[Path, Collected]], folder: Path, *, as_
             console.print(Text(f"{file.name}: {tally.replies:,} of {file.requests:,} replies"))
         for file, why in collected.rejected:
             console.print(Text(printable(f"{file.name}: the provider turned the whole file down: {why}")))
+        if collected.postponed:
+            console.print(_POSTPONED.format(files=", ".join(collected.postponed)), markup=False, soft_wrap=True)
     for line in _tally_lines(total):
         console.print(Text(printable(line)))
     under_way = sum(collected.under_way for _, collected in found)
@@ -158,6 +190,16 @@ def _written_json(run: Path, written: Written) -> dict[str, Any]:
     }
 
 
+def _cancelled_json(run: Path, one: Cancelled) -> dict[str, Any]:
+    return {
+        "run": str(run),
+        "cancelled": [{"file": file.name, "batch": file.batch, "status": file.status} for file in one.files],
+        "ended": [{"file": file.name, "batch": file.batch, "status": file.status} for file in one.ended],
+        "not_submitted": [file.name for file in one.not_submitted],
+        "problems": list(one.problems),
+    }
+
+
 def _collected_json(run: Path, collected: Collected) -> dict[str, Any]:
     return {
         "run": str(run),
@@ -169,6 +211,7 @@ def _collected_json(run: Path, collected: Collected) -> dict[str, Any]:
         "under_way": collected.under_way,
         "to_submit": collected.to_submit,
         "rejected": {file.name: why for file, why in collected.rejected},
+        "postponed": list(collected.postponed),
         "problems": list(collected.problems),
     }
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.execution import RunFolder
 from evenhand.execution.cluster import Cluster, connected, over_workers
+from evenhand.execution.nodes import check_nodes
 from evenhand.studies.audit.plan import AuditPlan
 from evenhand.studies.audit.run import audit
 from evenhand.studies.configurations import Configurations, audit_configurations
@@ -33,9 +35,12 @@ def audit_on_cluster(plans: Sequence[AuditPlan], out: Path, cluster: Cluster, wa
         )
     watch.say(f"{len(plans)} configurations to {cluster.workers} workers")
     with connected(cluster.address) as ray:
+        if cluster.address is not None:
+            check_nodes(ray, RunFolder(out).path)
         items = [{"plan": place} for place in range(len(plans))]
         for number, result in enumerate(
-            over_workers(ray, items, ConfigurationAuditor, (tuple(plans),), workers=cluster.workers), 1
+            over_workers(ray, items, ConfigurationAuditor, (tuple(plans),), workers=cluster.workers, gpus=cluster.gpus),
+            1,
         ):
             watch.say(f"{number} of {len(plans)}: {result['configuration']}, {result['calls']:,} calls")
     return audit_configurations(plans, out, watch)

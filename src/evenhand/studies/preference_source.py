@@ -11,6 +11,7 @@ from evenhand.fetching import sha256_of_file
 from evenhand.fetching.stores import here, is_stored, stored_files
 from evenhand.pairs.preferences import Columns, PreferenceStream, records_of, stream_of_records, stream_preferences
 from evenhand.pairs.preferences.dataset import files_of, is_data_file, records_of_files
+from evenhand.pairs.preferences.records import ENDINGS
 
 HUB = "hf:"
 
@@ -37,9 +38,11 @@ def open_preferences(name: str, *, format: str | None = None, columns: Columns |
 def data_files(name: str) -> tuple[str, ...]:
     """Return the files of rows that a path, a folder or an address in a store names, sorted."""
     if is_stored(name):
-        files = [file.address for file in stored_files(name) if is_data_file(file.address.rpartition("/")[2])]
+        files = [file.address for file in stored_files(name) if is_data_file(file.name)]
         if not files:
-            raise InputError("holds no file of rows", source=name, way_out="check the address")
+            raise InputError(
+                "holds no file of rows", source=name, way_out=f"give a folder with files {', '.join(ENDINGS)}"
+            )
         return tuple(files)
     path = Path(name).resolve()
     return tuple(map(str, files_of(path))) if path.is_dir() else (str(path),)

@@ -21,6 +21,7 @@ from evenhand.report.scoring_spec import ScoringSpec
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.forecast import ForecastCarrier
 from evenhand.studies.inputs import load_model_settings
+from evenhand.studies.made_from import holds_ratings, made_from, other_files
 from evenhand.studies.rated import rated
 from evenhand.studies.side_by_side import side_by_side
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
@@ -97,6 +98,7 @@ class _Work:
     @classmethod
     def prepared(cls, plan: ScorePlan, watch: StudyWatch) -> "_Work":
         spec = read_spec(plan.spec)
+        _check_origin(spec, plan.spec, watch)
         outputs = read_outputs(plan.file, input_column=plan.input_column, output_column=plan.output_column)
         questions = [Question(q.id, q.text) for q in spec.questions if q.weight or q.abstained_weight]
         if not questions:
@@ -134,6 +136,21 @@ def read_spec(path: Path) -> ScoringSpec:
             f"is not JSON ({error})", source=str(path), way_out="make it again with `evenhand fit`"
         ) from error
     return ScoringSpec.from_json(values, source=path.name)
+
+
+def _check_origin(spec: ScoringSpec, path: Path, watch: StudyWatch) -> None:
+    """Check that the spec of a run folder was fitted to the ratings in it; a file by itself is what it says it is."""
+    if not path.is_dir() or not holds_ratings(path):
+        return
+    others = other_files(spec.provenance, made_from(path))
+    if others:
+        raise InputError(
+            f"was fitted to other {others} than lie in the folder now",
+            source=str(path / "spec.json"),
+            way_out=f"fit it anew: evenhand fit {path}; or name the file spec.json itself, to score with it as it is",
+        )
+    if others is None:
+        watch.say(f"{path / 'spec.json'} doesn't say what it was fitted to: it may be of ratings that were replaced")
 
 
 def _fitted_to(spec: ScoringSpec, path: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from evenhand.errors import EvenhandError, InputError
+from evenhand.execution.run_folder import refuse_address
 
 FOLDER = "batches"
 MANIFEST = "manifest.json"
@@ -178,6 +179,7 @@ def requests_name(name: str) -> str:
 @contextmanager
 def batches_locked(run: Path) -> Iterator[Manifest]:
     """Give a run folder's manifest, locked; raises ``EvenhandError`` where another command is at work on it."""
+    refuse_address(run)
     folder = run / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)

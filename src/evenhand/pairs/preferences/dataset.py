@@ -10,23 +10,19 @@ from evenhand.pairs.preferences.records import ENDINGS, Record, read_records
 
 
 def is_data_file(name: str) -> bool:
-    """Tell whether a file in a data set's folder holds rows, by its name; marks that writers leave there don't.
+    """Tell whether a file in a data set's folder holds rows, by its path in it; marks that writers leave there don't.
 
-    >>> [is_data_file(name) for name in ("a.parquet", "b.JSONL.gz", "_SUCCESS", ".part.json", "_metadata.json")]
+    >>> [is_data_file(name) for name in ("a.parquet", "b.JSONL.gz", "_SUCCESS", ".part.json", "_temporary/0/c.json")]
     [True, True, False, False, False]
     """
     plain = name.lower().removesuffix(".gz")
-    return not name.startswith((".", "_")) and plain.endswith(ENDINGS)
+    return plain.endswith(ENDINGS) and not any(part.startswith((".", "_")) for part in name.split("/"))
 
 
 def files_of(folder: Path) -> list[Path]:
     """Return the files of a data set below a folder, sorted by path; raises ``InputError`` where there is none."""
     inside = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    files = [
-        path
-        for path in inside
-        if is_data_file(path.name) and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    ]
+    files = [path for path in inside if is_data_file(path.relative_to(folder).as_posix())]
     if not files:
         raise InputError(
             "holds no file of rows", source=str(folder), way_out=f"give a folder with files {', '.join(ENDINGS)}"

@@ -40,6 +40,8 @@ class Collected:
     """Files that wait to be submitted, those with what is sent again among them."""
     rejected: tuple[tuple[BatchFile, str], ...]
     """Files that the provider turned down as wholes, and why."""
+    postponed: tuple[str, ...]
+    """Names of those among them that came too soon, for a limit of the provider's, and wait to be submitted again."""
     problems: tuple[str, ...]
     """What kept batches from being collected."""
 
@@ -100,6 +102,9 @@ def collect(
             under_way=len(manifest.at(FileState.SUBMITTED)),
             to_submit=len(manifest.at(FileState.WRITTEN, FileState.UPLOADED, FileState.CREATING)),
             rejected=tuple(rejected),
+            postponed=tuple(
+                file.name for file in manifest.at(FileState.WRITTEN) if file.name in {one.name for one, _ in rejected}
+            ),
             problems=tuple(problems),
         )
 
@@ -141,11 +146,10 @@ class _Collection:
                     f"the batch {batch.id} has {batch.completed:,} replies, and its output is not there yet. The way"
                     " out: give the same command again later."
                 )
-            outputs = [
-                await self._downloaded(api, output, f"{file.name.removesuffix('.jsonl')}.{kind}.jsonl")
-                for kind, output in (("output", batch.output_file), ("errors", batch.error_file))
-                if output
-            ]
+            outputs = await self._downloaded(api, file, batch)
+            if sum(map(_lines, outputs)) < batch.completed + batch.failed:
+                # Cut off between two lines, it may be. If it is as short again, it is all that there is.
+                outputs = await self._downloaded(api, file, batch)
         with KeptRequests(self.manifest.requests_of(file), file.identity) as requests:
             tally, again = take_in(outputs, requests, model, self.ledger, file.attempt)
             self._settle(file, model, batch, tally, [(key, requests) for key in again])
@@ -153,10 +157,14 @@ class _Collection:
             path.unlink(missing_ok=True)
         return tally
 
-    async def _downloaded(self, api: BatchApi, file: str, name: str) -> Path:
-        path = self.manifest.folder / name
-        await answer_with_patience(lambda: api.download(file, path), self.patience)
-        return path
+    async def _downloaded(self, api: BatchApi, file: BatchFile, batch: Batch) -> list[Path]:
+        async def download(kind: str, output: str) -> Path:
+            path = self.manifest.folder / f"{file.name.removesuffix('.jsonl')}.{kind}.jsonl"
+            await answer_with_patience(lambda: api.download(output, path), self.patience)
+            return path
+
+        kinds = (("output", batch.output_file), ("errors", batch.error_file))
+        return [await download(kind, output) for kind, output in kinds if output]
 
     def _settle(
         self, file: BatchFile, model: HttpModel, batch: Batch, tally: Tally, again: Sequence[tuple[str, KeptRequests]]
@@ -202,3 +210,8 @@ class _Collection:
         else:
             self.manifest.change(file, state=FileState.REJECTED, status=batch.status, note=problem)
         return problem
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for line in file if line.strip())

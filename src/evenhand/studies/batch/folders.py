@@ -8,6 +8,7 @@ from evenhand.execution.batch import BatchFile, Manifest
 from evenhand.execution.batch.manifest import FOLDER, MANIFEST
 from evenhand.models import ModelRole, ModelSettings, open_model
 from evenhand.models.http import HttpModel
+from evenhand.models.replicas import with_batches
 
 
 def runs_with_batches(folder: Path) -> list[Path]:
@@ -28,8 +29,8 @@ def model_of(file: BatchFile, settings: Mapping[str, ModelSettings]) -> HttpMode
 
     Raises ``InputError`` where other settings make another model of it: its replies would go under other keys.
     """
-    model = open_model(file.model, ModelRole.GRADER, settings=settings)
-    if not isinstance(model, HttpModel) or model.identity != file.identity:
+    model = with_batches(open_model(file.model, ModelRole.GRADER, settings=settings))
+    if model is None or model.identity != file.identity:
         raise InputError(
             f"{file.name} was written with other settings of {file.model}",
             field="--models",

@@ -15,7 +15,7 @@ from evenhand.execution.batch.outputs import was_refused
 from evenhand.execution.forecast import Forecast, StageForecaster
 from evenhand.instruments import Request
 from evenhand.models import Model, Price
-from evenhand.models.http import HttpModel
+from evenhand.models.replicas import with_batches
 from evenhand.readings import Failure, FailureKind, Reply
 from evenhand.studies.carrier import Carrier, CarryOut
 from evenhand.studies.watch import StudyWatch, UnwatchedStudy
@@ -187,7 +187,8 @@ class _Collecting:
         if half in self._waiting:
             self._counts["waiting"] += 1
             return Failure(FailureKind.TRANSPORT, "it is in a batch file that was not collected yet")
-        if not isinstance(model, HttpModel) and not model.local:
+        to = with_batches(model)
+        if to is None and not model.local:
             self._elsewhere[model.name] += 1
             return Failure(FailureKind.TRANSPORT, "it can't be put into a batch file")
         if not self._options.retry_refused:
@@ -197,17 +198,17 @@ class _Collecting:
                 return failure
         new = half not in self._called
         adding.add(key, request)
-        if new and self._writer and isinstance(model, HttpModel):
-            self._writer.add(key, model, request)
+        if new and self._writer and to:
+            self._writer.add(key, to, request)
         return Failure(FailureKind.TRANSPORT, "it was not asked: it is put into a batch file")
 
 
 def batch_price(model: Model) -> Price | None:
     """Return what a model costs in batch files; None where its price is not known."""
-    price = model.price
-    if price is None or not isinstance(model, HttpModel):
+    price, to = model.price, with_batches(model)
+    if price is None or to is None:
         return price
-    share = 1 - model.batch_discount
+    share = 1 - to.batch_discount
     return Price(price.input * share, price.cached_input * share, price.output * share)
 
 

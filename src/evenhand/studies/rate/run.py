@@ -132,19 +132,32 @@ def rating_record(
     graders: Sequence[Model],
     instruments: dict[str, str],
 ) -> dict[str, Any]:
-    """Return what a rating run was asked to do."""
+    """Return what a rating run was asked to do: all that repeats it."""
     texts = "\0".join(f"{question.id}\0{question.text}" for question in questions)
-    return {
+    options = _reading_options(plan)
+    record: dict[str, Any] = {
         "schema": 1,
         "evenhand": evenhand.__version__,
         "settings": {
-            "pairs": pairs,
+            "pairs": pairs | ({"options": options} if options else {}),
             "sample": {"size": plan.sample, "leak": plan.leak_sample, "seed": plan.seed},
             "questions": {"name": Path(plan.questions).name, "sha256": hashlib.sha256(texts.encode()).hexdigest()},
             "instrument": plan.instrument if plan.instrument in BUILTIN_RATING else Path(plan.instrument).name,
             "instruments": instruments,
+            "protocol": plan.protocol,
             "reading": plan.reading,
             "reasons": plan.reasons,
             "graders": [grader.describe() for grader in graders],
         },
     }
+    if plan.cluster:
+        # Beside the settings: on how many machines a run rates makes no rating another.
+        cluster = plan.cluster
+        record["engine"] = {"name": "ray", "workers": cluster.workers, "gpus": cluster.gpus}
+    return record
+
+
+def _reading_options(plan: RatePlan) -> dict[str, str]:
+    """Return how the user said that the pairs are to be read, under the names of the options."""
+    named = {**plan.columns.named(), "values": plan.columns.values} if plan.columns else {}
+    return {name: value for name, value in {"format": plan.format, **named}.items() if value is not None}

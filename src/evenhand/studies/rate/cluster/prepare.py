@@ -12,6 +12,7 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.execution import RunFolder
+from evenhand.execution.cluster import error_of_worker
 from evenhand.execution.shards import Shard, sound_shard, write_shard
 from evenhand.fetching.stores import here, is_stored
 from evenhand.pairs.preferences import Columns, RowOutcome, stream_of_records, stream_preferences
@@ -93,8 +94,11 @@ def _prepare(ray: Any, source: Source, folder: Path) -> Iterator[tuple[Shard, in
     shards = rows.sort(_SORTED_BY).map_batches(
         _written, fn_kwargs={"folder": str(folder)}, batch_size=None, batch_format="pyarrow", zero_copy_batch=True
     )
-    for row in shards.iter_rows():
-        yield Shard(row["name"], row["rows"], row["sha256"]), row["problems"]
+    try:
+        for row in shards.iter_rows():
+            yield Shard(row["name"], row["rows"], row["sha256"]), row["problems"]
+    except ray.exceptions.RayError as error:
+        raise error_of_worker(error) from error
 
 
 def _rows_of_file(item: dict[str, Any], *, format: str | None, columns: Columns | None) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from evenhand.errors import InputError
 from evenhand.execution import Ledger, RunFolder
 from evenhand.execution.cluster import Cluster, connected, over_workers
+from evenhand.execution.nodes import check_nodes
 from evenhand.execution.shards import Shard, list_shards, write_shard
 from evenhand.instruments.questions import Question, read_questions
 from evenhand.instruments.rating import rating_instrument
@@ -82,6 +83,7 @@ def rate_on_cluster(plan: RatePlan, watch: StudyWatch | None = None) -> RateResu
             source=plan.pairs,
             way_out="download its Parquet files and name their folder, or rate it on one machine",
         )
+    plan = replace(plan, out=plan.out.absolute())  # Tasks of a cluster begin in folders of their own.
     folder = RunFolder(plan.out)
     with _alone(folder.path):
         return _rate(plan, plan.cluster or Cluster(), folder, watch)
@@ -91,6 +93,8 @@ def _rate(plan: RatePlan, cluster: Cluster, folder: RunFolder, watch: StudyWatch
     questions = read_questions(plan.questions)
     _take_over(folder)
     with connected(cluster.address) as ray:
+        if cluster.address is not None:
+            check_nodes(ray, folder.path)
         prepared = prepared_pairs(ray, plan, folder, watch)
         pairs = _sample(plan, folder.path, prepared.shards)
         table = pl.concat(
@@ -105,7 +109,12 @@ def _rate(plan: RatePlan, cluster: Cluster, folder: RunFolder, watch: StudyWatch
         watch.say(f"{table.height:,} pairs in {len(blocks):,} blocks to {cluster.workers} workers")
         tally = _Tally(watch, len(blocks))
         for result in over_workers(
-            ray, [asdict(block) for block in blocks], BlockRater, (plan, questions, told), workers=cluster.workers
+            ray,
+            [asdict(block) for block in blocks],
+            BlockRater,
+            (plan, questions, told),
+            workers=cluster.workers,
+            gpus=cluster.gpus,
         ):
             tally.add(Done.from_json(result))
     _take_over(folder, for_good=True)
