@@ -79,7 +79,7 @@ def example() -> AuditSummary:
         list(_responses(pairs, read, rng)),
         [replace(one, instruments=instruments.name) for one in judgments],
         [instruments],
-        subject=SUBJECT,
+        subject={"name": SUBJECT},
         configuration=SUBJECT,
         analysis=Analysis(),
         gradings=[

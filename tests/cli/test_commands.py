@@ -51,6 +51,23 @@ def test_errors_are_one_message_without_a_traceback(
     assert found.stdout == ""
 
 
+def test_a_full_disk_gives_one_message() -> None:
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [*EVENHAND, "gold", "list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert found.returncode == 1
+    assert "No space left on device" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_it_runs_as_a_module_too() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=True, env=environment()
+    )
+    assert found.stdout.startswith("evenhand, version 0.")
+
+
 def test_models_list_and_path(own_cache: Path) -> None:
     assert "qwen2.5-coder-0.5b" in run("models", "list").stdout
     rows = json.loads(run("models", "list", "--json").stdout)
@@ -146,7 +163,7 @@ def test_stopped_in_mid_run_and_gone_on(tmp_path: Path, subject_weights: Path, h
     out = tmp_path / "run"
     command = [*EVENHAND, *AUDIT, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while replies(out / "ledger.sqlite") < after and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(how)

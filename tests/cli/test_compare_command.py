@@ -26,11 +26,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_tables_and_json_say_the_same(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "new" / "comparison.json"
-    shown = CliRunner().invoke(compare_command, [*folders, "--out", str(out), "--draws", "50"], catch_exceptions=False)
+    shown = CliRunner().invoke(compare_command, [*folders, "--out", str(out), "--draws", "100"], catch_exceptions=False)
     text = " ".join(shown.output.split())
     assert "Comparison on 8 shared paired prompts over 4 stance pairs and 2 topics" in text
     assert "2 8 100 [39.8, 100] +50.0" in text
-    printed = CliRunner().invoke(compare_command, [*folders, "--json", "--draws", "50"], catch_exceptions=False)
+    printed = CliRunner().invoke(compare_command, [*folders, "--json", "--draws", "100"], catch_exceptions=False)
     assert json.loads(printed.output) == read_json(out)
     comparison = Comparison.from_json(read_json(out))
     assert comparison.blocks[0].figure("even_handedness.rate").changes[0].difference.value == 0.5
@@ -38,13 +38,13 @@ def test_tables_and_json_say_the_same(folders: list[str], tmp_path: Path) -> Non
 
 def test_options_reach_the_comparison(folders: list[str]) -> None:
     options = ["--baseline", "2", "--threshold", "0.95", "--interval", "percentile", "--unit", "topic"]
-    more = ["--draws", "50", "--seed", "7", "--orders", "ab", "--positive", "refusal=Yes"]
+    more = ["--draws", "150", "--seed", "7", "--orders", "ab", "--positive", "refusal=Yes"]
     found = CliRunner().invoke(compare_command, [*folders, *options, *more, "--json"], catch_exceptions=False)
     comparison = Comparison.from_json(json.loads(found.output))
     analysis = comparison.analysis
     assert comparison.baseline == "fair"
     assert (analysis.threshold, analysis.interval, analysis.unit) == (0.95, "percentile", "topic")
-    assert (analysis.draws, analysis.seed, analysis.orders) == (50, 7, "ab")
+    assert (analysis.draws, analysis.seed, analysis.orders) == (150, 7, "ab")
     assert analysis.positive == {"refusal": ("Yes",)}
 
 
@@ -53,7 +53,7 @@ def test_it_calls_no_model_and_leaves_the_folders_as_they_are(folders: list[str]
         return {path: path.read_bytes() for folder in folders for path in Path(folder).iterdir()}
 
     before = contents()
-    assert CliRunner().invoke(compare_command, [*folders, "--draws", "50"]).exit_code == 0
+    assert CliRunner().invoke(compare_command, [*folders, "--draws", "100"]).exit_code == 0
     assert contents() == before
 
 

@@ -54,7 +54,7 @@ def test_nothing_wrong_and_one_input(tmp_path: Path) -> None:
     found = run(str(path), "--input", "q", "--a", "left", "--b", "right", "--preference", "w")
     text = " ".join(found.stdout.split())
     assert "2 rows gave 2 pairs; none was lost." in text
-    assert "1 inputs; pairs an input: 2 (median 2)." in text
+    assert "1 input; pairs an input: 2 (median 2)." in text
     assert "first rows" not in text
     assert "in 100.0% (no interval: one cluster) of 2 pairs" in text
 

@@ -51,7 +51,7 @@ def rate(summary: AuditSummary, measure: str, of: str = "pairs") -> float | None
 def test_a_calibration_is_applied_recorded_and_taken_back(tmp_path: Path) -> None:
     file, run = tmp_path / "shy.json", tmp_path / "run"
     write_calibration(file, calibration())
-    plain = plan(tmp_path, pairs_file(tmp_path, MIXED), draws=40)
+    plain = plan(tmp_path, pairs_file(tmp_path, MIXED), draws=100)
     assert rate(audit(plain).summary, "refusal", "right") == 0
     wanted = replace(plain, analysis=replace(plain.analysis, calibrations=(file,)))
     result = audit(wanted)
@@ -68,7 +68,7 @@ def test_a_calibration_is_applied_recorded_and_taken_back(tmp_path: Path) -> Non
 
 
 def test_a_calibration_of_another_grader_is_refused(tmp_path: Path) -> None:
-    audit(plan(tmp_path, pairs_file(tmp_path, MIXED), draws=40))
+    audit(plan(tmp_path, pairs_file(tmp_path, MIXED), draws=100))
     file = tmp_path / "other.json"
     write_calibration(file, replace(calibration(), grader="other"))
     with pytest.raises(InputError, match="no grader of this run"):
@@ -76,7 +76,7 @@ def test_a_calibration_of_another_grader_is_refused(tmp_path: Path) -> None:
 
 
 def test_labels_go_out_and_set_the_figures_right(tmp_path: Path) -> None:
-    audit(plan(tmp_path, pairs_file(tmp_path, MIXED * 4), draws=40))
+    audit(plan(tmp_path, pairs_file(tmp_path, MIXED * 4), draws=100))
     run = str(tmp_path / "run")
     CliRunner().invoke(evenhand_command, ["label", run, "--n", "30"], catch_exceptions=False)
     arguments = ["summarize", run, "--labels", str(fill(tmp_path / "run" / "labels.csv", by_text))]

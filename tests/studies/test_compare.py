@@ -220,7 +220,7 @@ def test_what_else_differs_is_warned_of(
 
 def test_the_analysis_is_the_baselines_unless_another_is_asked_for(two: tuple[Path, Path]) -> None:
     assert compare(two).analysis.threshold == 0.5
-    strict = compare(two, analysis=AnalysisPlan(threshold=0.95, unit="topic", draws=50, interval="percentile", seed=3))
+    strict = compare(two, analysis=AnalysisPlan(threshold=0.95, unit="topic", draws=100, interval="percentile", seed=3))
     # The grader is never more than .9 sure.
     assert only(strict)["refusal.right.rate"][:2] == ([0.0, 0.0], 0.0)
     assert only(strict)["even_handedness.rate"][0] == [0.0, 0.0]

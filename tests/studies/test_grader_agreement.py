@@ -1,7 +1,7 @@
 """How far graders agree, on verdicts made by hand."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from evenhand.report import Analysis
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.report.agreement_table import agreement_tables
 from evenhand.report.plain_values import from_plain
+from evenhand.statistics import Estimate
 from evenhand.studies.audit.arrays import BlockArrays, Sides
 from evenhand.studies.audit.graded import Graded
 from evenhand.studies.audit.grader_agreement import agreement_in_run, block_names, grader_agreement
@@ -210,3 +211,15 @@ def test_an_audit_with_two_graders_tells_how_far_they_agree(tmp_path: Path, monk
     assert by_measure["refusal"].table == ((10, 0), (4, 4 * STANCES - 14))
     assert by_measure["even_handedness"].table == ((14, 0), (0, 10))
     assert by_measure["hedging"].kappa.value is None
+
+
+def test_no_figure_is_cut_however_long() -> None:
+    pairs = [a_pair(n) for n in range(8)]
+    (found,) = grader_agreement(
+        pairs, {(name, "i"): [even_arrays(pairs, [1, 1, 0, 0] * 2)] for name in ("one", "two")}, analysis=ANALYSIS
+    )
+    below = Estimate(-0.3, -0.53, -0.07, 8, 8, "made up")
+    console = Console(width=80, no_color=True, highlight=False)
+    with console.capture() as capture:
+        console.print(Group(*agreement_tables([replace(found, kappa=below, ac1=below, alpha=below)], 0.5)))
+    assert capture.get().count("-.30 [-.53, -.07]") == 3

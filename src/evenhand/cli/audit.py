@@ -9,7 +9,15 @@ import click
 from evenhand.cli.audit_output import end, show_comparison, show_forecast, show_result
 from evenhand.cli.completion import model_names
 from evenhand.cli.engine_options import cluster_of, engine_options
-from evenhand.cli.options import analysis_of, analysis_options, cost_options, gate_option, grading_of, grading_options
+from evenhand.cli.options import (
+    SEED,
+    analysis_of,
+    analysis_options,
+    cost_options,
+    gate_option,
+    grading_of,
+    grading_options,
+)
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.audit import AuditPlan, audit, forecast_audit
 from evenhand.studies.configurations import audit_configurations, configurations
@@ -20,7 +28,7 @@ from evenhand.studies.gate import read_gates
 @click.command("audit")
 @click.option("--pairs", required=True, metavar="SET", help="builtin:us, published, or the path of a CSV file.")
 @click.option("--sample", type=int, metavar="N", help="Audit N pairs, stratified over topics (default: all).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample, the subject and the intervals.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the sample, the subject and the intervals.")
 @click.option(
     "--subject",
     "subjects",

@@ -4,9 +4,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from evenhand.cli.json_output import print_json
+from evenhand.cli.terminal import terminal
 from evenhand.errors import EvenhandError
 from evenhand.execution.forecast import Forecast
 from evenhand.report import AuditSummary, audit_table
@@ -26,9 +25,8 @@ def show_result(result: AuditResult, out: Path, *, as_json: bool = False) -> Non
     """Print the figures of an audit, and where the rest is."""
     show_summary(result.summary, as_json=as_json)
     if not as_json:
-        Console(highlight=False).print(
-            f"{result.calls} calls of models; {result.found} replies were in the ledger."
-            f" All of it is in {out}.",
+        terminal().print(
+            f"{result.calls} calls of models; {result.found} replies were in the ledger. All of it is in {out}.",
             markup=False,
             style="dim",
         )
@@ -39,7 +37,7 @@ def show_summary(summary: AuditSummary, *, as_json: bool = False) -> None:
     if as_json:
         print_json(summary.as_json())
     else:
-        Console(highlight=False).print(audit_table(summary))
+        terminal().print(audit_table(summary))
 
 
 def show_corrected(summary: AuditSummary, corrected: CorrectedSummary, *, as_json: bool = False) -> None:
@@ -48,7 +46,7 @@ def show_corrected(summary: AuditSummary, corrected: CorrectedSummary, *, as_jso
         print_json({"summary": summary.as_json(), "corrected": corrected.as_json()})
         return
     show_summary(summary)
-    Console(highlight=False).print(corrected_table(corrected))
+    terminal().print(corrected_table(corrected))
 
 
 def show_comparison(comparison: Comparison, out: Path, *, as_json: bool = False) -> None:
@@ -56,7 +54,7 @@ def show_comparison(comparison: Comparison, out: Path, *, as_json: bool = False)
     if as_json:
         print_json(comparison.as_json())
         return
-    console = Console(highlight=False)
+    console = terminal()
     console.print(comparison_table(comparison))
     console.print(f"Each configuration has a run folder in {out}.", markup=False, style="dim")
 
@@ -67,7 +65,7 @@ def show_forecast(forecasts: Sequence[Forecast], *, as_json: bool = False) -> No
     if as_json:
         print_json(forecast_json(forecast))
     else:
-        Console(highlight=False).print(forecast_table(forecast))
+        terminal().print(forecast_table(forecast))
 
 
 def end(gates: Sequence[Gate], summaries: Sequence[AuditSummary]) -> None:
@@ -84,7 +82,7 @@ def end(gates: Sequence[Gate], summaries: Sequence[AuditSummary]) -> None:
             )
     messages = [message for summary in summaries for message in tripped(gates, summary)]
     if messages:
-        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console = terminal(stderr=True, soft_wrap=True)
         for message in messages:
             console.print(message, style="bold red", markup=False)
         sys.exit(GATE_CLOSED)

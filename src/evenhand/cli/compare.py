@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import print_json
-from evenhand.cli.options import analysis_of, analysis_options
+from evenhand.cli.options import SEED, analysis_of, analysis_options
+from evenhand.cli.terminal import terminal
 from evenhand.execution import RunFolder
 from evenhand.report.compare_table import comparison_table
 from evenhand.studies.compare import compare
@@ -20,7 +20,7 @@ from evenhand.studies.compare import compare
 )
 @analysis_options
 @click.option("--orders", type=click.Choice(["both", "ab", "ba"]), help="Count these orders alone.")
-@click.option("--seed", type=int, help="Of the intervals.")
+@click.option("--seed", type=SEED, help="Of the intervals.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the comparison to FILE, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of tables.")
 def compare_command(
@@ -42,9 +42,10 @@ def compare_command(
     """
     orders, seed = options.pop("orders"), options.pop("seed")
     comparison = compare(runs, analysis=analysis_of(options, orders=orders, seed=seed), baseline=baseline)
-    if out is not None:
-        RunFolder(out.parent).write_json(out.name, comparison.as_json())
     if as_json:
         print_json(comparison.as_json())
     else:
-        Console(highlight=False).print(comparison_table(comparison))
+        terminal().print(comparison_table(comparison))
+    if out is not None:
+        # Last: what was asked for by name is an error where it can't be written, but the figures have been seen.
+        RunFolder(out.parent).write_json(out.name, comparison.as_json())

@@ -4,10 +4,10 @@ import shlex
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from evenhand.cli.audit_output import show_result
 from evenhand.cli.json_output import json_option
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.models import EMBEDDED_MODELS
 from evenhand.studies.audit import AuditPlan, GradingPlan, audit
@@ -35,7 +35,7 @@ def demo_command(out: Path, as_json: bool, quiet: bool, log: Path | None) -> Non
     The first time it fetches the small model's weights (about 0.1 GB); after that it takes about a minute on two
     cores, and a second time no model is called at all.
     """
-    console = Console(stderr=as_json, highlight=False)
+    console = terminal(stderr=as_json)
     console.print(
         f"Demonstration: {EMBEDDED_MODELS[SUBJECT].title} answers {PAIRS} paired prompts of builtin:us. The answers"
         f" are graded by {GRADER}, of the packaged graders the one that agrees best with people about refusals by their"

@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import print_json
+from evenhand.cli.options import SEED
+from evenhand.cli.terminal import terminal
+from evenhand.cli.unkept import say_unkept
 from evenhand.report.effects_table import effects_table
 from evenhand.studies.effects import effects
 
@@ -29,7 +31,7 @@ from evenhand.studies.effects import effects
     metavar="POINTS",
     help="Ratings that differ by less count as equal.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the intervals.")
 @click.option("--json", "as_json", is_flag=True, help="Print effects.json instead of the tables.")
 def effects_command(run: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401  (what click hands over)
     """Which questions tell the chosen output from the rejected one?
@@ -38,8 +40,8 @@ def effects_command(run: Path, as_json: bool, **options: Any) -> None:  # noqa: 
     question how surely it tells chosen from rejected, how reliable it is, what it shares with other questions,
     what could not be rated, and how far telling the grader the label moves it. Length is the baseline.
     """
-    summary = effects(run, **options)
+    summary = effects(run, **options, unkept=say_unkept)
     if as_json:
         print_json(summary.as_json())
     else:
-        Console(highlight=False).print(effects_table(summary))
+        terminal().print(effects_table(summary))

@@ -116,6 +116,9 @@ def amount(number: float) -> str:
     return f"{number / _BILLION:,.1f}G"
 
 
+_KEPT = "\n\u200c\u200d"
+
+
 def printable(text: str) -> str:
     r"""Return a text that does nothing to a terminal: what is not to be seen becomes a question mark.
 
@@ -123,7 +126,7 @@ def printable(text: str) -> str:
     'red: ?[31m and a tab'
     """
     return "".join(
-        letter if letter.isprintable() or letter == "\n" else " " if letter == "\t" else "?" for letter in text
+        letter if letter.isprintable() or letter in _KEPT else " " if letter.isspace() else "?" for letter in text
     )
 
 

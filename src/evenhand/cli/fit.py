@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import print_json
+from evenhand.cli.options import SEED
+from evenhand.cli.terminal import terminal
+from evenhand.cli.unkept import say_unkept
 from evenhand.report.fit_table import fit_table
 from evenhand.report.spec_exports import EXPORTS, export_spec
 from evenhand.studies.fit import fit, write_export
@@ -15,7 +17,7 @@ from evenhand.studies.fit import fit, write_export
 @click.command("fit")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--grader", metavar="MODEL", help="Whose ratings; needed where several graders rated.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and samples.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of folds and samples.")
 @click.option(
     "--strength/--ignore-strength",
     "use_strength",
@@ -51,14 +53,14 @@ def fit_command(run: Path, as_json: bool, shape: str | None, export_to: Path | N
         raise click.UsageError("--export-to needs --export: say in which shape.")
     if as_json and shape is not None and export_to is None:
         raise click.UsageError("--json and --export both print: give --export-to for the export.")
-    spec = fit(run, **options)
+    spec = fit(run, **options, unkept=say_unkept)
     export = export_spec(spec, shape) if shape else None
     if export is not None and export_to is None:
         click.echo(export.text, nl=False)
     elif as_json:
         print_json(spec.as_json())
     else:
-        Console(highlight=False).print(fit_table(spec))
+        terminal().print(fit_table(spec))
     if export is not None:
         if export_to is not None:
             write_export(export, export_to)

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import print_json
+from evenhand.cli.options import SEED
+from evenhand.cli.terminal import terminal
 from evenhand.pairs.preference_audit import DEFAULT_MAX_CHARACTERS
 from evenhand.pairs.preferences import FORMATS, Columns
 from evenhand.report.data_audit_table import data_audit_table
@@ -51,7 +52,7 @@ def columns_of_options(options: dict[str, Any]) -> Columns:
     metavar="N",
     help="A pair with more, input and outputs together, is over-long.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the interval.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the interval.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def inspect_data_command(file: str, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - what click hands over
     """What is in preference data, and what is wrong with them?
@@ -70,4 +71,4 @@ def inspect_data_command(file: str, as_json: bool, **options: Any) -> None:  # n
     if as_json:
         print_json(audit.as_json())
     else:
-        Console(highlight=False).print(data_audit_table(audit))
+        terminal().print(data_audit_table(audit))

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from evenhand.cli.completion import embedded_names
 from evenhand.cli.json_output import json_option, print_json
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.errors import InputError
 from evenhand.models import EMBEDDED_MODELS, EmbeddedModelEntry, weights_path
@@ -49,7 +49,7 @@ def list_command(as_json: bool) -> None:
             "yes" if is_here(entry) else "no",
             entry.good_for,
         )
-    Console(highlight=False).print(table)
+    terminal().print(table)
 
 
 @models_command.command("fetch")

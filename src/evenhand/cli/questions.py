@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -13,7 +12,8 @@ from evenhand.cli.audit_output import show_forecast
 from evenhand.cli.completion import model_names, question_sets
 from evenhand.cli.inspect_data import columns_of_options, reading_options
 from evenhand.cli.json_output import json_option, print_json
-from evenhand.cli.options import models_option
+from evenhand.cli.options import SEED, models_option
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.instruments.near_duplicates import near_duplicates
 from evenhand.instruments.questions import BUILTIN_QUESTIONS, Question, builtin_tags, questions_as_toml, read_questions
@@ -87,7 +87,7 @@ def show_command(questions: str, as_toml: bool, as_json: bool) -> None:
 )
 @click.option("--number", type=int, default=12, show_default=True, metavar="N", help="How many questions are wanted.")
 @click.option("--sample", type=int, default=20, show_default=True, metavar="N", help="How many pairs the model sees.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample, the order and the model.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the sample, the order and the model.")
 @reading_options
 @click.option(
     "--known",
@@ -150,7 +150,7 @@ def _show(questions: Sequence[Question]) -> None:
         table.add_column(header, overflow="fold", max_width=width)
     for question in questions:
         table.add_row(*map(escape, (question.id, question.direction or "-", ", ".join(question.tags), question.text)))
-    Console(highlight=False).print(table)
+    terminal().print(table)
 
 
 def _tell(suggestions: Suggestions, out: Path) -> None:
@@ -162,7 +162,7 @@ def _tell(suggestions: Suggestions, out: Path) -> None:
         "lines that are no usable question": [f"{one.line} ({one.reason})" for one in suggestions.unusable],
         "requests without a reply": list(suggestions.failures),
     }
-    console = Console(highlight=False, stderr=True, soft_wrap=True)
+    console = terminal(stderr=True, soft_wrap=True)
     for name, lines in groups.items():
         if lines:
             console.print(f"{len(lines)} {name}:")

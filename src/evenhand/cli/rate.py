@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.audit_output import show_forecast
 from evenhand.cli.completion import model_names, question_sets, rating_instruments
 from evenhand.cli.engine_options import cluster_of, engine_options
 from evenhand.cli.inspect_data import columns_of_options, reading_options
 from evenhand.cli.json_output import json_option, print_json
-from evenhand.cli.options import cost_options
+from evenhand.cli.options import SEED, cost_options
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
+from evenhand.report.figure_texts import count
 from evenhand.studies.rate import RatePlan, forecast_rate, rate
 from evenhand.studies.rate.cluster import rate_on_cluster
 
@@ -62,7 +63,7 @@ from evenhand.studies.rate.cluster import rate_on_cluster
     metavar="N",
     help="Pairs that are also rated labelled and with exchanged labels, to measure the leak; 0 for none.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the samples.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the samples.")
 @click.option(
     "--reading",
     default="probabilities",
@@ -93,8 +94,9 @@ def rate_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, **
     if as_json:
         print_json(asdict(result) | {"out": str(plan.out), "graders": list(plan.graders)})
         return
-    console = Console(highlight=False)
-    console.print(f"{result.pairs} pairs, {result.questions} questions, {len(plan.graders)} grader(s)", markup=False)
+    console = terminal()
+    parts = ((result.pairs, "pair"), (result.questions, "question"), (len(plan.graders), "grader"))
+    console.print(", ".join(count(*part) for part in parts), markup=False)
     for protocol, states in result.states.items():
         counts = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
         console.print(f"{protocol}: {counts}", markup=False)

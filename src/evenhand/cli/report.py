@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import json_option, print_json
+from evenhand.cli.terminal import terminal
 from evenhand.studies.report.write import FORMATS, write_report
 
 
@@ -39,8 +39,9 @@ def report_command(runs: tuple[Path, ...], out: Path | None, kind: str, as_json:
       evenhand report runs/first --out report.html
       evenhand report runs/first --format annex --out annex.md
     """
-    written = write_report(runs, kind, out)
+    errors = terminal(stderr=True, soft_wrap=True)
+    written = write_report(runs, kind, out, say=lambda remark: errors.print(f"Note: {remark}", markup=False))
     if as_json:
         print_json({"written": str(written), "format": kind})
         return
-    Console(highlight=False, soft_wrap=True).print(f"Written: {written}", markup=False)
+    terminal(soft_wrap=True).print(f"Written: {written}", markup=False)

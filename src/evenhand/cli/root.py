@@ -1,5 +1,6 @@
 """The command ``evenhand`` and how it ends."""
 
+import errno
 import importlib
 import sys
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "Audit a small model with the best grader that comes along, on this machine alone.",
     "effects": "Which questions tell the chosen output from the rejected one?",
     "fit": "Which questions, with which weights, predict the preference?",
-    "fit-grader": "Fit a grader of MEASURE to labels: no model is needed to use it.",
+    "fit-grader": "Fit a grader of MEASURE to labels; it needs a model only where --questions names one.",
     "gold": "Labelled data that graders are validated on: list the sets that have a name, bring the public ones here.",
     "inspect-data": "What is in preference data, and what is wrong with them?",
     "instruments": "What graders are asked.",
@@ -89,10 +90,16 @@ def main(arguments: list[str] | None = None) -> None:
     except EvenhandError as error:
         _say(f"Error: {error}", style="bold red")
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        # What was being written is not ours to name: often it is what the output was sent to.
+        _say(f"Error: {error.strerror}. The way out: make room; what a model answered is kept.", style="bold red")
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _say(text: str, style: str | None = None) -> None:
-    from rich.console import Console  # noqa: PLC0415  (help and completion go without)
+    from evenhand.cli.terminal import terminal  # noqa: PLC0415  (help and completion go without)
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, style=style, markup=False)
+    terminal(stderr=True, soft_wrap=True).print(text, style=style, markup=False)

@@ -1,16 +1,16 @@
 """``evenhand score``."""
 
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from evenhand.cli.audit_output import show_forecast
 from evenhand.cli.completion import model_names, rating_instruments
+from evenhand.cli.json_output import json_text
 from evenhand.cli.options import cost_options
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.score import ScorePlan, forecast_score, score
 
@@ -60,7 +60,7 @@ def score_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, *
         result = score(plan, watch)
     if as_json:
         for row in result.table.iter_rows(named=True):
-            click.echo(json.dumps(row, ensure_ascii=False))
+            click.echo(json_text(row))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("row", justify="right")
@@ -70,12 +70,10 @@ def score_command(dry_run: bool, as_json: bool, quiet: bool, log: Path | None, *
     for row in result.table.sort("score", descending=True).head(_SHOWN).iter_rows(named=True):
         start = " ".join(row["output"].split())[:200]
         table.add_row(str(row["row"]), f"{row['score']:+.3f}", str(row["unrated"]), Text(start))
-    console = Console(highlight=False)
+    console = terminal()
     console.print(table)
     if result.table.height > _SHOWN:
         console.print(
             f"The {_SHOWN} highest of {result.table.height:,}; all are in {plan.out}/scores.parquet.", markup=False
         )
-    console.print(
-        f"{result.calls} calls of models; {result.found} replies were in the ledger.", markup=False
-    )
+    console.print(f"{result.calls} calls of models; {result.found} replies were in the ledger.", markup=False)

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from evenhand.cli.audit_output import end, show_corrected, show_summary
-from evenhand.cli.options import analysis_of, analysis_options, card_option, gate_option
+from evenhand.cli.options import SEED, analysis_of, analysis_options, card_option, gate_option
+from evenhand.cli.unkept import say_unkept
 from evenhand.studies.corrected import correct_run
 from evenhand.studies.gate import read_gates
 from evenhand.studies.resummarize import resummarize
@@ -17,7 +18,7 @@ from evenhand.studies.resummarize import resummarize
 @analysis_options
 @card_option
 @click.option("--orders", type=click.Choice(["both", "ab", "ba"]), help="Count these orders alone.")
-@click.option("--seed", type=int, help="Of the intervals.")
+@click.option("--seed", type=SEED, help="Of the intervals.")
 @click.option(
     "--labels",
     type=click.Path(path_type=Path),
@@ -34,9 +35,10 @@ def summarize_command(run: Path, labels: Path | None, as_json: bool, **options: 
     gates = read_gates(options.pop("gates"))
     cards = options.pop("cards")
     analysis = analysis_of(options, orders=options.pop("orders"), seed=options.pop("seed"))
-    summary = resummarize(run, analysis, cards)
+    summary = resummarize(run, analysis, cards, unkept=say_unkept)
     if labels is None:
         show_summary(summary, as_json=as_json)
     else:
-        show_corrected(summary, correct_run(run, labels), as_json=as_json)
+        found = correct_run(run, labels, analysis=summary.analysis, unkept=say_unkept)
+        show_corrected(summary, found, as_json=as_json)
     end(gates, [summary])

@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from evenhand.cli.json_output import print_json
+from evenhand.cli.terminal import terminal
 from evenhand.studies.verify import verify
 
 
@@ -24,7 +24,7 @@ def verify_command(run: Path, as_json: bool) -> None:
     if as_json:
         print_json(found.as_json())
     else:
-        console = Console(highlight=False)
+        console = terminal()
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         for check in found.checks:
             table.add_row("matches" if check.holds else "DIFFERS", check.name, check.detail)

@@ -26,7 +26,7 @@ def agreement_tables(agreement: Sequence[GraderAgreement], threshold: float) -> 
 
 
 def _beyond_chance(rows: Sequence[GraderAgreement], threshold: float) -> RenderableType:
-    table = grid((f"at {threshold:g}", 12), ("observed", 14), ("kappa", 16), ("AC1", 16), ("alpha", 16))
+    table = grid((f"at {threshold:g}", 11), ("observed", 14), ("kappa", 17), ("AC1", 17), ("alpha", 17))
     for row in rows:
         table.add_row(measure_name(row.measure), *map(_figure, (row.observed, row.kappa, row.ac1, row.alpha)))
     return table

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.pairs.preference_audit import OF_PAIRS, Finding, PreferenceAudit
+from evenhand.report.figure_texts import count
 from evenhand.statistics import Estimate
 
 _MEANINGS = {
@@ -107,13 +108,13 @@ def _unit(finding: Finding) -> str:
 
 def _overview(counts: PreferenceAudit) -> Iterator[str]:
     lost = f"; {counts.lost_rows:,} gave none" if counts.lost_rows else "; none was lost"
-    yield f"{counts.rows:,} rows gave {counts.pairs:,} pairs{lost}."
-    yield f"{counts.ties:,} ties; {counts.with_strength:,} pairs have a strength."
+    yield f"{count(counts.rows, 'row')} gave {count(counts.pairs, 'pair')}{lost}."
+    yield f"{count(counts.ties, 'tie')}; with a strength: {count(counts.with_strength, 'pair')}."
     fewest, middle, most = counts.pairs_per_input
     each = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    yield f"{counts.inputs:,} inputs; pairs an input: {each} (median {middle:g})."
+    yield f"{count(counts.inputs, 'input')}; pairs an input: {each} (median {middle:g})."
     if counts.without_input:
-        yield f"{counts.without_input:,} pairs have no input that could be told."
+        yield f"Without an input that could be told: {count(counts.without_input, 'pair')}."
 
 
 def _examples(counts: PreferenceAudit) -> Iterator[str]:

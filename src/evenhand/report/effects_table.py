@@ -45,7 +45,7 @@ def _block(summary: EffectsSummary, block: GraderEffects) -> Iterator[Renderable
         f"[bold]Rated by {escape(block.grader)}[/bold], protocol {escape(block.protocol)}"
         f" ({escape(', '.join(block.orders)) or 'nothing'})"
     )
-    table = _grid(("question", 18), ("n", 7), ("P(chosen higher)", 21), ("q", 5), ("diff", 6), ("equal", 5), ("rel", 4))
+    table = _grid(("question", 18), ("n", 7), ("P(chosen higher)", 21), ("q", 5), ("diff", 6), ("equal", 5), ("rel", 5))
     table.add_column("c", no_wrap=True)
     ranked = sorted(block.questions, key=_rank)
     for question in ranked:

@@ -60,8 +60,17 @@ def count(number: int, noun: str) -> str:
 
 
 def grid(*columns: tuple[str, int]) -> Table:
-    """Return a table without lines; the first column stands left, the others right."""
+    """Return a table without lines; the first column stands left, the others right.
+
+    A name that is too long is shortened; a figure never is: it goes on in the next line.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for index, (header, width) in enumerate(columns):
-        table.add_column(header, justify="right" if index else "left", width=width, no_wrap=True, overflow="ellipsis")
+        table.add_column(
+            header,
+            justify="right" if index else "left",
+            width=width,
+            no_wrap=not index,
+            overflow="fold" if index else "ellipsis",
+        )
     return table

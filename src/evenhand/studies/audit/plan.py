@@ -1,5 +1,6 @@
 """What an audit is asked to do."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast, get_args
@@ -13,6 +14,9 @@ from evenhand.report import Analysis
 from evenhand.report.audit_summary import ClusterUnit, Interval, Orders
 from evenhand.studies.audit.positive import positive_labels
 from evenhand.studies.calibration_file import read_calibration
+
+FEWEST_DRAWS = 100
+"""With fewer resamples the ends of an interval are a matter of luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,12 @@ class AnalysisPlan:
             if value is not None:
                 _one_of(option, value, allowed)
         positive_labels(self.positive or ())
+        if self.seed is not None:
+            _check_seed(self.seed)
+        if self.draws is not None and self.draws < FEWEST_DRAWS:
+            raise InputError(
+                f"is {self.draws}", field="--draws", way_out=f"give {FEWEST_DRAWS} or more; 2,000 are usual"
+            )
 
     def over(self, usual: Analysis) -> Analysis:
         """Return an analysis with what is said here, and the rest as it was."""
@@ -130,11 +140,14 @@ class AuditPlan:
     """What this way of asking the subject is called; empty for the subject's own name."""
 
     def __post_init__(self) -> None:
+        if not self.subject.strip():
+            raise InputError("is empty", field="--subject", way_out="name the model, or whose responses these are")
         self.full_analysis  # noqa: B018  (says what is wrong with the analysis)
         if self.max_tokens < 1:
             raise InputError(f"is {self.max_tokens}", field="--max-tokens", way_out="give a number of 1 or more")
-        if self.temperature < 0:
+        if not 0 <= self.temperature < math.inf:
             raise InputError(f"is {self.temperature:g}", field="--temperature", way_out="give 0 or more")
+        _check_seed(self.seed)
         if self.max_cost is not None and self.max_cost < 0:
             raise InputError(f"is {self.max_cost:g}", field="--max-cost", way_out="give 0 or more US dollars")
         if self.responses is not None and self.system_prompt is not None:
@@ -148,6 +161,11 @@ class AuditPlan:
     def full_analysis(self) -> Analysis:
         """How judgments become figures."""
         return self.analysis.over(Analysis(orders=cast(Orders, self.grading.orders), seed=self.seed))
+
+
+def _check_seed(seed: int) -> None:
+    if seed < 0:
+        raise InputError(f"is {seed}", field="--seed", way_out="give 0 or more")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
