@@ -18,7 +18,7 @@ from evenhand.cli.verify import verify_command
 from evenhand.errors import InputError
 from evenhand.pairs import read_paired_prompts
 
-FEW = ("--draws", "50", "--quiet")
+FEW = ("--draws", "100", "--quiet")
 
 
 def invoke(command: Any, *arguments: str) -> str:

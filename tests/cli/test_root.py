@@ -170,6 +170,8 @@ def test_bash_completes(completing: str, words: str, wanted: set[str]) -> None:
         (completion.instrument_sets, "mine.txt", ["mine.txt"]),
         (completion.rating_instruments, "r", ["rating"]),
         (completion.gold_names, "xs", ["xstest"]),
+        (completion.gold_sets, "pr", ["practice"]),
+        (completion.gold_sets, "mine.c", ["mine.c"]),
         (completion.grader_names, "fitted:b", ["fitted:builtin"]),
         (completion.model_names, "open", ["openai:"]),
         (completion.question_sets, "builtin:sa", ["builtin:safety"]),

@@ -12,8 +12,8 @@ from evenhand.cli.label import label_command
 from evenhand.cli.validate import validate_command
 from evenhand.errors import InputError
 from evenhand.models import ModelRole
-from evenhand.studies import validate as study
 from evenhand.studies.audit import audit
+from evenhand.studies.audit import run as audit_run
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def found(name: str, role: ModelRole, watch: object = None, settings: object = None) -> ScriptedModel:
         return scripted(sees_refusals, name)
 
-    monkeypatch.setattr(study, "open_model", found)
+    monkeypatch.setattr(audit_run, "open_model", found)
     rows = [["prompt", "response", "label"]]
     for number in range(40):
         refuses = bool(number % 2)
@@ -63,7 +63,7 @@ def test_label_writes_a_sheet_and_says_what_comes_next(tmp_path: Path, monkeypat
     open_scripted(
         monkeypatch, {"subject": scripted(declines_right, "subject"), "grader": scripted(sees_refusals, "grader")}
     )
-    audit(plan(tmp_path, pairs_file(tmp_path, MIXED), draws=40))
+    audit(plan(tmp_path, pairs_file(tmp_path, MIXED), draws=100))
     run, sheet = tmp_path / "run", tmp_path / "sheet.csv"
     arguments = [str(run), "--n", "6", "--out", str(sheet)]
     result = CliRunner().invoke(label_command, arguments, catch_exceptions=False)

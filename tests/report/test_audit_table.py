@@ -286,10 +286,9 @@ def test_validity_cards_are_quoted_below_the_block() -> None:
 @pytest.mark.parametrize(
     ("grader", "measure", "command"),
     [
-        ("fitted:builtin", "even_handedness", "evenhand validate --grader fitted:refusal --gold"),
-        ("fitted:builtin", "hedging", "evenhand validate --grader fitted:hedging --gold"),
+        ("fitted:builtin", "even_handedness", "evenhand validate --grader fitted:builtin --gold"),
         ("fitted:hedging", "hedging", "evenhand validate --grader fitted:hedging --gold"),
-        ("fitted:my/own.json", "refusal", "evenhand validate --grader my/own.json --gold"),
+        ("fitted:my/own.json", "refusal", "evenhand validate --grader fitted:my/own.json --gold"),
         ("openai:m", "refusal", "evenhand validate --grader openai:m --instruments rubric --gold"),
     ],
 )

@@ -38,8 +38,8 @@ class World:
     """Intra-cluster."""
     rogan_gladen: tuple[float, float] = (0.93, 0.97)
 
-    def runs(self, seed: int) -> Iterator[LabelledRun]:
-        """Draw runs, of each a random part labelled."""
+    def runs(self, seed: int, *, whole: bool = False) -> Iterator[LabelledRun]:
+        """Draw runs, of each a random part labelled; ``whole`` gives the grader's values of all rows as the rest."""
         rng = np.random.default_rng(seed)
         rows = self.labelled + self.rest
         of_row = np.arange(rows) % self.clusters if self.clusters else np.arange(rows)
@@ -52,13 +52,15 @@ class World:
             truth = rng.random(rows) < level
             verdict = np.where(truth, rng.random(rows) < self.sensitivity, rng.random(rows) >= self.specificity)
             order = rng.permutation(rows)
-            mine, others = order[: self.labelled], order[self.labelled :]
+            mine, others = order[: self.labelled], order if whole else order[self.labelled :]
+            named = self.clusters or whole
             yield labelled_run(
                 truth[mine],
                 verdict[mine],
                 verdict[others],
-                clusters=of_row[mine].tolist() if self.clusters else None,
-                clusters_rest=of_row[others].tolist() if self.clusters else None,
+                clusters=of_row[mine].tolist() if named else None,
+                clusters_rest=of_row[others].tolist() if named else None,
+                whole=whole,
             )
 
 
@@ -90,6 +92,21 @@ def test_intervals_hold_what_they_say(world: World) -> None:
     assert 0.93 <= held["ppi"] / RUNS <= 0.97
     assert world.rogan_gladen[0] <= held["rogan_gladen"] / RUNS <= world.rogan_gladen[1]
     assert squares["ppi"] < squares["humans"], "the grader's answers make the labels go further"
+
+
+@pytest.mark.parametrize("world", [WORLDS[0], WORLDS[4]], ids=lambda world: world.name)
+def test_the_share_of_the_whole_run_is_corrected_by_all_that_the_grader_said(world: World) -> None:
+    """As audits do it: the labelled rows' own values count among the run's, and what they share is accounted for."""
+    held = dict.fromkeys(("ppi", "rogan_gladen"), 0)
+    squares = dict.fromkeys(("whole", "apart"), 0.0)
+    for run, apart in zip(world.runs(seed=11, whole=True), world.runs(seed=11), strict=True):
+        found = {"ppi": ppi_mean(run), "rogan_gladen": rogan_gladen(run)}
+        for name, estimate in found.items():
+            held[name] += holds(estimate, world.share)
+        for name, estimate in (("whole", found["ppi"]), ("apart", ppi_mean(apart))):
+            squares[name] += ((estimate.value or 0.0) - world.share) ** 2
+    assert all(0.93 <= count / RUNS <= 0.97 for count in held.values()), held
+    assert squares["whole"] <= 1.005 * squares["apart"]
 
 
 def test_probabilities_need_no_threshold() -> None:

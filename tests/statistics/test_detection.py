@@ -202,3 +202,13 @@ def test_auc_turns_round_with_the_scores_and_is_blind_to_their_scale(found: list
     assert roc_auc(np.exp(scores) * 3, positive).value == pytest.approx(auc.value)
     if auc.low is not None and auc.high is not None:
         assert 0 <= auc.low <= auc.value <= auc.high <= 1
+
+
+def test_a_grader_that_is_never_wrong_is_told_from_chance_or_not_judged() -> None:
+    """Whatever the number of independent answers of a class."""
+    for number in range(1, 12):
+        scores, positive = [0.9] * number + [0.1] * number, [1] * number + [0] * number
+        found = recognise(scores, positive)
+        assert found.verdict is (Verdict.TELLS if number >= 6 else Verdict.UNDECIDED)
+        upside_down = recognise(scores, [1 - label for label in positive])
+        assert upside_down.verdict is (Verdict.INVERTED if number >= 6 else Verdict.UNDECIDED)

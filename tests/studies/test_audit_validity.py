@@ -10,15 +10,14 @@ import pytest
 from audit_runs import MIXED, audit_plan, declines_right, open_scripted, pairs_file, scripted, sees_refusals
 from conftest import read_json, write_csv
 from evenhand.errors import InputError
-from evenhand.models import ModelRole
 from evenhand.report.audit_validity import unvalidated, validity_lines
 from evenhand.report.validity_card import ValidityCard, card_line
-from evenhand.studies import validate as validation
 from evenhand.studies.audit import audit
 from evenhand.studies.audit import validity as quoting
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
 from evenhand.studies.regrade import RegradePlan, regrade
 from evenhand.studies.resummarize import resummarize
+from evenhand.studies.validate import validate
 from evenhand.studies.validation_plan import ValidationPlan
 from evenhand.studies.validity import CardSettings
 from evenhand.studies.verify import verify
@@ -29,11 +28,6 @@ GRADERS = {name: scripted(sees_refusals, name) for name in ("g", "h")}
 @pytest.fixture(autouse=True)
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     open_scripted(monkeypatch, {"s": scripted(declines_right, "s"), **GRADERS})
-
-    def found(name: str, role: ModelRole, watch: object = None, settings: object = None) -> Any:
-        return GRADERS[name]
-
-    monkeypatch.setattr(validation, "open_model", found)
 
 
 @pytest.fixture
@@ -48,7 +42,7 @@ def card_file(tmp_path: Path) -> Path:
     gold = write_csv(tmp_path / "gold.csv", rows)
     grading = GradingPlan(("g",), instruments="compact")
     plan = ValidationPlan(grading=grading, gold=str(gold), card=CardSettings(draws=100), out=tmp_path / "cards")
-    validation.validate(plan)
+    validate(plan)
     return tmp_path / "cards" / "validation.json"
 
 

@@ -18,7 +18,7 @@ from evenhand.statistics.correction_advice import Caution, Choice
 from evenhand.studies.audit import audit
 from evenhand.studies.corrected import correct_run
 from evenhand.studies.label_run import LabelPlan, LabelUnit, write_label_sheet
-from label_sheets import by_text, fill
+from label_sheets import by_text, fill, sheet
 
 SIDES = [("left", "right"), ("right", "left")] * 40
 """The subject helps the left and declines the right: half of all responses are refusals."""
@@ -86,6 +86,7 @@ def test_a_grader_that_misses_refusals_is_set_right(labelled: Callable[..., Corr
     correction = found.correction
     assert found.raw.value == pytest.approx(0.375)
     assert (correction.labels, correction.rest, found.units) == (80, 80, 160)
+    assert correction.ppi.n == correction.rogan_gladen.n == 160
     assert correction.humans.value == pytest.approx(0.5, abs=0.15)
     for estimate in (correction.ppi, correction.rogan_gladen):
         assert estimate.value == pytest.approx(0.5, abs=0.08)
@@ -99,7 +100,11 @@ def test_a_grader_that_misses_refusals_is_set_right(labelled: Callable[..., Corr
 
 def test_what_a_grader_is_worth_is_said(labelled: Callable[..., CorrectedSummary]) -> None:
     summary = labelled()
-    assert figure(summary, "good").kappa.value == 1
+    good = figure(summary, "good")
+    assert good.kappa.value == 1
+    # What is never wrong is left as it is.
+    assert good.correction.ppi.value == pytest.approx(good.raw.value, abs=0.01)
+    assert good.correction.rogan_gladen.value == pytest.approx(good.raw.value)
     for name in ("lot", "constant"):
         useless = figure(summary, name).correction
         assert useless.choice is Choice.HUMANS
@@ -127,6 +132,25 @@ def test_a_part_that_is_not_drawn_by_lot_is_warned_of(labelled: Callable[..., Co
     found = figure(summary, "good").correction
     assert Caution.SHIFTED in found.cautions
     assert found.choice is Choice.NONE
+
+
+def test_labels_of_a_text_that_a_spreadsheet_cut_are_warned_of(tmp_path: Path) -> None:
+    """A text of just the length that a cell holds was not cut, and one that came back whole was not, either."""
+
+    def long(request: Request) -> Reply:
+        number = int("".join(letter for letter in request.messages[-1].content if letter.isdigit()))
+        return Reply("x" * (32_767 + (number == 3)), "stop", "m", completion_tokens=3)
+
+    with pytest.MonkeyPatch.context() as patch:
+        open_scripted(patch, {"s": scripted(long, "s"), "g": ScriptedModel(grader(GRADERS["good"]), name="g")})
+        given = {"subject": "s", "graders": ("g",), "draws": 100}
+        audit(plan(tmp_path, pairs_file(tmp_path, SIDES[:12]), **given))
+    path = write_label_sheet(LabelPlan(tmp_path / "run", 24))
+    rows = [number for number, row in enumerate(sheet(path), 2) if len(row["response"]) > 32_767]
+    whole = correct_run(tmp_path / "run", fill(path, by_text))
+    cut = correct_run(tmp_path / "run", fill(path, lambda row: by_text(row) | {"response": row["response"][:32_767]}))
+    assert not any("cut" in warning for warning in whole.warnings)
+    assert f"a spreadsheet has cut a text of rows {rows[0]}, {rows[1]} in filled.csv" in cut.warnings[0]
 
 
 def test_a_run_that_is_labelled_whole(labelled: Callable[..., CorrectedSummary]) -> None:

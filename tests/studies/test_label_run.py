@@ -138,7 +138,7 @@ def test_texts_that_excel_would_cut_are_told(tmp_path: Path, models: dict[str, S
     rows = [number for number, row in enumerate(sheet(path), 2) if row["response"] != "x" * 32_767]
     assert len(rows) == 4
     (warning,) = told
-    assert f"4 of the 40 rows ({', '.join(map(str, rows))}) hold a text of more than 32,767 characters" in warning
+    assert f"rows {', '.join(map(str, rows))} of the sheet hold a text of more than 32,767 characters" in warning
     write_label_sheet(LabelPlan(tmp_path / "run", 1, out=tmp_path / "quiet.csv"))
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from evenhand.errors import InputError
 from evenhand.execution import BudgetSpentError
 from evenhand.instruments import Request
 from evenhand.models import Price, TransportError
+from evenhand.pairs import read_paired_prompts
 from evenhand.readings import Reply
 from evenhand.studies.audit import AuditPlan, audit, forecast_audit
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
@@ -283,6 +285,19 @@ def test_prompts_without_a_response_are_left_out_and_counted(tmp_path: Path, mod
     assert resummarize(tmp_path / "run", AnalysisPlan(threshold=0.6)).remarks[0] == summary.remarks[0]
 
 
+def test_a_file_may_answer_more_than_the_sample(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    whole = provided(tmp_path, pairs_file(tmp_path, MIXED), {"left": "Gladly: ...", "right": "Gladly: ..."})
+    summary = audit(replace(whole, sample=3, seed=2)).summary
+    assert summary.pairs == 3
+    assert not any("file of responses" in remark for remark in summary.remarks)
+    drawn = {pair.pair_id for pair in read_saved_run(tmp_path / "run").pairs}
+    other = next(pair.pair_id for pair in read_paired_prompts(Path(whole.pairs)) if pair.pair_id not in drawn)
+    row = {"pair_id": other, "side": "a", "response": "Gladly."}
+    (tmp_path / "responses.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    with pytest.raises(InputError, match="--sample: answers none of the pairs of the sample"):
+        audit(replace(whole, sample=3, seed=2))
+
+
 def test_what_no_text_can_hold_is_graded_as_it_is_kept(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
     asked = provided(tmp_path, pairs_file(tmp_path, MIXED), {"left": "Gladly \ud800 ...", "right": "I can't \udfff."})
     audit(asked)
@@ -298,9 +313,7 @@ def test_a_folder_of_another_kind_of_run_is_left_alone(tmp_path: Path, models: d
     data = tmp_path / "preferences.jsonl"
     data.write_text('{"prompt": "q", "chosen": "a", "rejected": "b"}\n', "utf-8")
     ratings = RatePlan(pairs=str(data), questions="builtin:tone", graders=("grader",), out=tmp_path / "run")
-    with pytest.raises(
-        InputError, match=r"--out: holds an audit \(judgments.parquet\), whose files a rating"
-    ):
+    with pytest.raises(InputError, match=r"--out: holds an audit \(judgments.parquet\), whose files a rating"):
         rate(ratings)
     assert {file: file.read_bytes() for file in before} == before
     (tmp_path / "run" / "judgments.parquet").rename(tmp_path / "run" / "ratings.parquet")

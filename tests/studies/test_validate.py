@@ -4,33 +4,26 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 from conftest import ScriptedModel, position, read_json, reply, shared, write_csv
 from evenhand.errors import InputError
-from evenhand.graders.fitted import FittedGrader
 from evenhand.instruments import Request
 from evenhand.models import ModelRole
 from evenhand.readings import Reply
 from evenhand.report.validity_card import ValidityCard, card_line
 from evenhand.statistics.detection import Recognition, Verdict
-from evenhand.studies import validate as study
+from evenhand.studies.audit import run as audit_run
 from evenhand.studies.audit.plan import GradingPlan
+from evenhand.studies.audit.validity import read_given_cards
 from evenhand.studies.gold import load_gold
-from evenhand.studies.validate import (
-    ValidationResult,
-    forecast_validation,
-    read_cards,
-    validate,
-)
+from evenhand.studies.validate import ValidationResult, forecast_validation, validate
 from evenhand.studies.validation_plan import ValidationPlan
-from evenhand.studies.validation_scores import response_texts
+from evenhand.studies.validation_scores import as_pair, response_texts
 from evenhand.studies.validity import CardSettings
+from evenhand.studies.watch import UnwatchedStudy
 
 Answer = Callable[[Request], Reply]
 FEW = CardSettings(draws=200)
@@ -76,7 +69,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedModel]:
     def found(name: str, role: ModelRole, watch: object = None, settings: object = None) -> ScriptedModel:
         return known[name]
 
-    monkeypatch.setattr(study, "open_model", found)
+    monkeypatch.setattr(audit_run, "open_model", found)
     return known
 
 
@@ -158,7 +151,7 @@ def test_replies_are_kept_and_the_cards_come_back(tmp_path: Path, models: dict[s
     first = validate(plan(path, "perfect", "random", out=out))
     again = validate(plan(path, "perfect", "random", out=out))
     assert (first.calls, again.calls) == (240, 0)
-    assert again.cards == first.cards == read_cards(out)
+    assert again.cards == first.cards == read_given_cards([out])[0].cards
     table = pl.read_parquet(out / "validation.parquet")
     assert table.filter(pl.col("grader") == "perfect")["probability"].max() == pytest.approx(0.9, abs=0.01)
     record = read_json(out / "validation.json")["record"]
@@ -209,14 +202,15 @@ def test_too_little_to_say_anything(tmp_path: Path, models: dict[str, ScriptedMo
     rows += [[f"Do {number}", f"Text {number}", label] for number, label in enumerate(labels)]
     card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "random", out=tmp_path / "out")))
     assert card.verdict is Verdict.UNDECIDED
-    assert read_cards(tmp_path / "out") == (card,)
+    assert read_given_cards([tmp_path / "out"])[0].cards == (card,)
 
 
 def test_an_empty_response_is_put_to_nobody(tmp_path: Path) -> None:
     (gold,) = load_gold(str(refusals(tmp_path, 4)))
     item = gold.items[0]
-    found = response_texts([replace(item, responses=("  \n",)), replace(item, item_id="other")])
-    assert list(found) == [("other", "a")]
+    items = [replace(item, responses=("  \n",)), item]
+    found = response_texts([as_pair(each, "", name) for each, name in zip(items, "xy", strict=True)], items)
+    assert list(found) == [("y", "a")]
 
 
 # Pairs -------------------------------------------------------------------------------------------------------------
@@ -338,7 +332,7 @@ def test_preferences_are_read_from_willingness(tmp_path: Path, models: dict[str,
     card = only(validate(plan(path, "perfect", instruments="rubric")))
     assert (card.measure, card.instrument, card.n, card.neither) == ("preference", "even_handedness", 40, 20)
     assert (card.auc.value, card.kappa.value, card.controls.swap_consistency.value) == (1, 1, 1)
-    with pytest.raises(InputError, match="nothing that measures preference"):
+    with pytest.raises(InputError, match="--instruments: compact: nothing measures preference"):
         validate(plan(path, "perfect"))
 
 
@@ -368,49 +362,6 @@ def test_a_grader_that_is_worth_nothing_gets_no_calibration(
     with pytest.raises(InputError, match="can't be calibrated"):
         validate(plan(refusals(tmp_path), name, calibrate=tmp_path / "calibration.json"))
     assert not (tmp_path / "calibration.json").exists()
-
-
-# Fitted graders ----------------------------------------------------------------------------------------------------
-
-
-class _Fitted:
-    """A fitted grader of refusals that sees them, in place of one with weights."""
-
-    card = SimpleNamespace(
-        name="refusal", measure="refusal", threshold=0.3, rows=9, weights_sha256="f" * 64, sources=()
-    )
-
-    def probabilities(self, prompts: Sequence[str], responses: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([0.4 if refused(text) else 0.2 for text in responses])
-
-
-@pytest.fixture
-def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FittedGrader, "load", lambda name: _Fitted())
-
-
-def test_a_fitted_grader_is_put_at_its_own_threshold(
-    tmp_path: Path, models: dict[str, ScriptedModel], fitted: None
-) -> None:
-    result = validate(plan(refusals(tmp_path), "fitted:refusal", "inverted"))
-    assert [(card.grader, card.threshold, card.kappa.value) for card in result.cards] == [
-        ("fitted:refusal", 0.3, 1),
-        ("inverted", 0.5, -1),
-    ]
-    assert result.calls == 120
-
-
-def test_four_cells_follow_from_a_fitted_grader_of_refusals(tmp_path: Path, fitted: None) -> None:
-    card = only(validate(plan(even_pairs(tmp_path), "fitted:refusal")))
-    assert card.classes is not None
-    assert card.classes.observed.value == 1
-    assert card.classes.table == tuple(tuple(20 * (row == column) for column in range(4)) for row in range(4))
-
-
-def test_a_fitted_grader_of_another_measure_says_so(tmp_path: Path, fitted: None) -> None:
-    rows = [["prompt", "response", "label"], ["Do", "one", "balanced"], ["Do", "another", "some"]]
-    with pytest.raises(InputError, match="give no measure"):
-        validate(plan(write_csv(tmp_path / "gold.csv", rows), "fitted:refusal"))
 
 
 # Real labels -------------------------------------------------------------------------------------------------------
@@ -455,12 +406,38 @@ def test_an_embedded_grader_gets_a_card(grader_weights: Path) -> None:
     assert card.auc.value > 0.5
 
 
-def test_only_items_of_some_kinds(tmp_path: Path) -> None:
-    kinds = ("help_help", "decline_decline")
-    plan = ValidationPlan(grading=GradingPlan(("fitted:refusal",)), gold="builtin", split="test", kinds=kinds)
-    (card,) = validate(plan).cards
-    assert {figure.kind for figure in card.by_kind} == set(kinds)
-    assert card.n == 20
-    assert "held against items of the kinds help_help, decline_decline alone" in card.remarks
-    with pytest.raises(InputError, match=r"--kind: builtin has no items of the kinds none_such.*use caveats_a"):
-        validate(replace(plan, kinds=("none_such",)))
+def test_items_that_a_spreadsheet_cut_are_told_and_stand_on_the_card(
+    tmp_path: Path, models: dict[str, ScriptedModel]
+) -> None:
+    rows = [["prompt", "response", "label"], ["Do", "I won't do that.", "full"], ["Do", "x" * 32_767, "none"]]
+    told: list[str] = []
+
+    class Watch(UnwatchedStudy):
+        def say(self, text: str) -> None:
+            told.append(text)
+
+    card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "perfect"), Watch()))
+    assert [warning for warning in told if "row 3 holds a text of exactly 32,767" in warning] == [card.remarks[-1]]
+
+
+def test_items_without_an_issue_are_clusters_of_their_own(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    """As long as most items name one: those few would else make the others independent."""
+    rows = [["prompt", "response", "label", "issue"]]
+    for number in range(60):
+        text = f"I won't do that, {number}." if number % 2 else f"Here it is: {number}."
+        rows.append([f"Do {number}", text, "full" if number % 2 else "none", f"i{number // 10}" if number > 3 else ""])
+    card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "perfect")))
+    assert (card.cluster, card.observed.clusters) == ("issue", 10)
+    rows = [rows[0], *([*row[:3], row[3] if number > 40 else ""] for number, row in enumerate(rows[1:]))]
+    card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "perfect")))
+    assert (card.cluster, card.observed.clusters) == ("prompt", 60)
+
+
+def test_labels_that_nobody_gave_side_by_side_are_called_silver(models: dict[str, ScriptedModel]) -> None:
+    folder = shared("gold/issuebench/judge_labels.csv").parents[1]
+    models["perfect"] = ScriptedModel(lambda request: yes(lot(asked(request))), name="perfect")
+    card = only(validate(plan("issuebench-pairs", "perfect", gold_folder=folder, sample=12)))
+    assert card.labelled_by == "silver"
+    assert "12 pairs that people labelled one by one (IssueBench)" in card_line(card)
+    assert any("nobody judged the two texts side by side" in remark for remark in card.remarks)
+    assert not any("no people were asked" in remark for remark in card.remarks)

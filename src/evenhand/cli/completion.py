@@ -17,6 +17,7 @@ def model_names(_context: click.Context, _parameter: click.Parameter, incomplete
         return _files(incomplete, "gguf:")
     known = [(name, entry.good_for) for name, entry in EMBEDDED_MODELS.items()]
     known += [("gguf:", "a GGUF file"), ("openai:", "a model at OpenAI"), ("inspect:", "any provider of Inspect")]
+    known += [("vllm:", "a folder that vLLM runs")]
     return _beginning(known, incomplete)
 
 
@@ -62,6 +63,13 @@ def gold_names(_context: click.Context, _parameter: click.Parameter, incomplete:
     from evenhand.pairs.gold import PUBLIC_SETS  # noqa: PLC0415
 
     return _beginning(((name, known.title) for name, known in PUBLIC_SETS.items()), incomplete)
+
+
+def gold_sets(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> _Items:
+    """Complete all gold sets, and files."""
+    from evenhand.studies.gold import gold_entries  # noqa: PLC0415
+
+    return _or_files(((entry.name, entry.title) for entry in gold_entries()), incomplete)
 
 
 def _beginning(known: Iterable[tuple[str, str]], incomplete: str) -> _Items:

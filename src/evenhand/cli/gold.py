@@ -4,12 +4,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from evenhand.cli.completion import gold_names
 from evenhand.cli.json_output import json_option, print_json
+from evenhand.cli.options import from_option
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.pairs.gold import PUBLIC_SETS
 from evenhand.studies.gold import fetch_gold, gold_entries
@@ -23,7 +24,7 @@ def gold_command() -> None:
 @gold_command.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the gold sets by name, with licence and source, and say which can be read now."""
+    """List the gold sets by name: what each is for, its licence and source, and which can be read now."""
     if as_json:
         print_json([asdict(entry) for entry in gold_entries()])
         return
@@ -33,19 +34,14 @@ def list_command(as_json: bool) -> None:
     table.add_column("what it is", overflow="fold")
     for entry in gold_entries():
         here = "at hand" if entry.at_hand else "not fetched"
-        table.add_row(entry.name, here, Text(f"{entry.title}\n{entry.licence}, {entry.source}"))
-    Console(highlight=False).print(table)
+        use = f"{', '.join(entry.measures)}: {entry.use}"
+        table.add_row(entry.name, here, Text("\n".join((entry.title, use, f"{entry.licence}, {entry.source}"))))
+    terminal().print(table)
 
 
 @gold_command.command("fetch")
 @click.argument("name", metavar="NAME", shell_complete=gold_names)
-@click.option(
-    "--from",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Take the files from a folder instead of the network.",
-)
+@from_option
 @json_option
 @watching_options
 def fetch_command(name: str, folder: Path | None, as_json: bool, quiet: bool, log: Path | None) -> None:
@@ -54,8 +50,8 @@ def fetch_command(name: str, folder: Path | None, as_json: bool, quiet: bool, lo
     They come from the repository of their authors at one commit, under the authors' licence, and the authors are to
     be cited. FOLDER may hold the files themselves, or be a checkout of that repository.
     """
-    if name in PUBLIC_SETS:
-        known = PUBLIC_SETS[name]
+    known = PUBLIC_SETS.get(name.partition("-")[0])
+    if known is not None:
         click.echo(f"{known.source}, licence {known.licence}.\nCite: {known.cite}.", err=True)
     with watching(quiet=quiet, log=log) as watch:
         paths = fetch_gold(name, folder, watch)

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.json_output import json_option, print_json
+from evenhand.cli.options import SEED
+from evenhand.cli.terminal import terminal
 from evenhand.pairs.gold.item import LABELS, GoldMeasure
 from evenhand.studies.label_run import LabelPlan, write_label_sheet
 
@@ -14,7 +15,7 @@ from evenhand.studies.label_run import LabelPlan, write_label_sheet
 @click.command("label")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--n", type=int, required=True, metavar="N", help="How many responses (or pairs) to draw.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the draw.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="S", help="Of the draw.")
 @click.option(
     "--unit",
     type=click.Choice(["responses", "pairs"]),
@@ -32,12 +33,12 @@ def label_command(as_json: bool, **options: Any) -> None:  # noqa: ANN401  (what
     columns and save it as CSV; `evenhand summarize RUN --labels FILE` then corrects the figures of RUN by it.
     """
     plan = LabelPlan(**options)
-    warnings = Console(stderr=True, highlight=False, soft_wrap=True)
+    warnings = terminal(stderr=True, soft_wrap=True)
     path = write_label_sheet(plan, lambda text: warnings.print(text, markup=False, style="yellow"))
     if as_json:
         print_json({"path": str(path), "run": str(plan.run), "unit": plan.unit, "n": plan.n, "seed": plan.seed})
         return
-    console = Console(highlight=False)
+    console = terminal()
     console.print(f"{plan.n} {plan.unit} are in {path}.", markup=False)
     if plan.unit == "pairs":
         console.print("Write 1 or 2 (only, or better, helped), both or neither; leave empty what you can't tell.")

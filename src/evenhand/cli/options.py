@@ -10,6 +10,8 @@ import click
 from evenhand.cli.completion import grader_names, instrument_sets
 from evenhand.studies.audit.plan import AnalysisPlan, GradingPlan
 
+SEED = click.IntRange(min=0)
+"""Of whatever is drawn; generators of random numbers take none below 0."""
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -32,7 +34,7 @@ card_option: Callable[[Any], Any] = click.option(
 )
 """Validity cards of the user's."""
 
-grading_options: Callable[[Any], Any] = _together(
+asking_options: Callable[[Any], Any] = _together(
     click.option(
         "--grader",
         "graders",
@@ -64,12 +66,17 @@ grading_options: Callable[[Any], Any] = _together(
         type=click.Choice(["both", "ab", "ba"]),
         help="In which orders a grader sees the two responses.",
     ),
+)
+"""Who grades, and what graders are asked."""
+
+grading_options: Callable[[Any], Any] = _together(
+    asking_options,
     click.option(
         "--blind-groups", is_flag=True, help="Ask once more with the names of the groups hidden, and compare."
     ),
     card_option,
 )
-"""What graders are asked, and how."""
+"""The same in an audit."""
 
 analysis_options: Callable[[Any], Any] = _together(
     click.option("--threshold", type=float, help="Probability above which a unit counts in a rate (usual: 0.5)."),
@@ -94,6 +101,15 @@ analysis_options: Callable[[Any], Any] = _together(
     ),
 )
 """How judgments become figures."""
+
+from_option: Callable[[Any], Any] = click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Take the files from a folder instead of the network.",
+)
+"""Where files that are fetched may lie already."""
 
 models_option: Callable[[Any], Any] = click.option(
     "--models",

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli.json_output import json_option, print_json
+from evenhand.cli.options import from_option
 from evenhand.cli.watching import watching, watching_options
 from evenhand.studies.published import CITE, COMMIT, LICENCE, REPOSITORY, fetch_published
 
@@ -15,13 +16,7 @@ def published_command() -> None:
 
 
 @published_command.command("fetch")
-@click.option(
-    "--from",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Take the files from a folder instead of the network.",
-)
+@from_option
 @json_option
 @watching_options
 def fetch_command(folder: Path | None, as_json: bool, quiet: bool, log: Path | None) -> None:

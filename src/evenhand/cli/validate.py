@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from evenhand.cli.audit_output import show_forecast
+from evenhand.cli.completion import gold_sets
 from evenhand.cli.json_output import print_json
-from evenhand.cli.options import cost_options
+from evenhand.cli.options import SEED, asking_options, cost_options
+from evenhand.cli.terminal import terminal
 from evenhand.cli.watching import watching, watching_options
 from evenhand.report.validity_card import card_line
 from evenhand.report.validity_card_table import validity_card_table
@@ -19,48 +20,21 @@ from evenhand.studies.validity import CardSettings
 
 
 @click.command("validate")
-@click.option(
-    "--grader",
-    "graders",
-    required=True,
-    multiple=True,
-    metavar="MODEL",
-    help="The grader that is to be validated; repeat for more.",
-)
-@click.option(
-    "--instruments",
-    default="rubric",
-    show_default=True,
-    metavar="SET",
-    help="rubric (capable graders), compact (small ones), published, or the path of a prompt file.",
-)
+@asking_options
 @click.option(
     "--gold",
     required=True,
     metavar="NAME|FILE",
-    help="builtin, xstest, issuebench, pct, pandalm, llmbar, or the path of a labelled file.",
+    shell_complete=gold_sets,
+    help="A set of `evenhand gold list`, a part of one (builtin-refusal), or the path of a labelled file.",
 )
 @click.option(
     "--gold-folder", type=click.Path(path_type=Path), metavar="FOLDER", help="Where the files of a public set are."
 )
 @click.option("--sample", type=int, metavar="N", help="Items of each gold set, each label by its share (default: all).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and the intervals.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the sample and the intervals.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only items of this kind; repeat for more.")
 @click.option("--split", type=click.Choice(["fit", "test"]), help="Only this half of the gold set.")
-@click.option(
-    "--reading",
-    default="probabilities",
-    show_default=True,
-    metavar="MODE",
-    help="How graders are read: probabilities, text (the written verdict), or samples:N.",
-)
-@click.option(
-    "--orders",
-    default="both",
-    show_default=True,
-    type=click.Choice(["both", "ab", "ba"]),
-    help="In which orders a grader sees the two responses.",
-)
 @click.option("--option-swap", is_flag=True, help="Ask once more with the options the other way round.")
 @click.option("--threshold", type=float, default=0.5, show_default=True, help="Probability above which an item counts.")
 @click.option(
@@ -126,7 +100,7 @@ def _plan(options: dict[str, Any]) -> ValidationPlan:
 
 
 def _show(result: ValidationResult, plan: ValidationPlan) -> None:
-    console = Console(highlight=False)
+    console = terminal()
     for card in result.cards:
         console.print(validity_card_table(card))
         console.print()

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from evenhand.report.audit_summary import Analysis, GraderBlock
 from evenhand.report.quoted_card import QuotedCard
 
-_PREFIX = "fitted:"
 _SAME = 1e-9
 
 
@@ -34,7 +33,7 @@ def _lines(block: GraderBlock, analysis: Analysis) -> Iterator[str]:
                 yield card.line + "".join(_otherwise(card, block, analysis))
     missing = unvalidated(block)
     if missing:
-        yield f"{', '.join(missing)}: not validated here; `{_command(block, missing)}` holds the grader against labels"
+        yield f"{', '.join(missing)}: not validated here; `{_command(block)}` holds the grader against labels"
 
 
 def _otherwise(card: QuotedCard, block: GraderBlock, analysis: Analysis) -> Iterator[str]:
@@ -46,13 +45,6 @@ def _otherwise(card: QuotedCard, block: GraderBlock, analysis: Analysis) -> Iter
         yield "; before its calibration"
 
 
-def _command(block: GraderBlock, missing: tuple[str, ...]) -> str:
-    grader, asked = block.grader, f" --instruments {block.instruments}"
-    if block.fitted:
-        wanted = grader.removeprefix(_PREFIX)
-        # Weights are validated one measure at a time; even-handedness follows from refusals.
-        of = "refusal" if missing[0] == "even_handedness" else missing[0]
-        grader, asked = (f"{_PREFIX}{of}" if wanted == "builtin" else grader), ""
-        if wanted.endswith(".json"):
-            grader = wanted
-    return f"evenhand validate --grader {grader}{asked} --gold builtin"
+def _command(block: GraderBlock) -> str:
+    asked = "" if block.fitted else f" --instruments {block.instruments}"
+    return f"evenhand validate --grader {block.grader}{asked} --gold builtin"

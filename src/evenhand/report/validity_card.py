@@ -12,6 +12,12 @@ from evenhand.statistics.reliability_curve import Calibration
 from evenhand.statistics.thresholds import BestThreshold
 
 CARD_SCHEMA = 1
+_LABELLED = {
+    "people": ("labelled by people", "labelled answers"),
+    "construction": ("written to have their labels", "answers written to test it"),
+    "silver": ("labelled by what people said of each text alone", "answers that people labelled one by one"),
+}
+"""How items got their labels, and what they are then called."""
 _SHOUTS = {
     Verdict.RANDOM: "; CAN'T BE TOLD FROM AN ANSWER BY LOT",
     Verdict.CONSTANT: "; IT ALWAYS SAYS THE SAME",
@@ -109,7 +115,8 @@ class ValidityCard:
     title: str
     gold_sha256: str
     labelled_by: str
-    """``people`` or ``construction``: texts that were written to have their label."""
+    """``people``, ``construction`` (texts that were written to have their label) or ``silver`` (a label that follows
+    from what people said of each text of a pair alone)."""
     split: str
     """Which part of the gold set: ``fit``, ``test``, or empty for all of it."""
     measure: str
@@ -157,6 +164,16 @@ class ValidityCard:
     """Items that the weights of a fitted grader were fitted to; None of another grader."""
     schema: int = field(default=CARD_SCHEMA)
 
+    @property
+    def whom(self) -> str:
+        """Whom the grader agrees with."""
+        return "people" if self.labelled_by == "people" else "the labels"
+
+    @property
+    def how_labelled(self) -> str:
+        """How the items got their labels."""
+        return _LABELLED[self.labelled_by][0]
+
     def as_json(self) -> dict[str, Any]:
         """Return plain values; ``from_json`` takes them back."""
         return asdict(self) | {"verdict": str(self.verdict)}
@@ -179,21 +196,20 @@ class ValidityCard:
 
 def card_line(card: ValidityCard) -> str:
     """Return the card in one line, for the foot of a table that rests on the grader."""
-    whose = "labelled answers" if card.labelled_by == "people" else "answers written to test it"
+    whose = _LABELLED[card.labelled_by][1]
     if card.measure in ("even_handedness", "preference"):
         whose = whose.replace("answers", "pairs")
     name, colon, _ = card.title.partition(":")
     where = f"{card.n:,} {whose} ({name if colon else card.gold})"
     if card.observed.value is None:
         return f"{card.measure}: how it agrees with people is not known: {where}, {card.observed.method}"
-    whom = "people" if card.labelled_by == "people" else "the labels"
-    line = f"{card.measure}: agrees with {whom} on {_percent(card.observed)} of {where}"
+    line = f"{card.measure}: agrees with {card.whom} on {_percent(card.observed)} of {where}"
     if card.kappa.value is not None:
         line += f", kappa {two_digits(card.kappa.value)}"
     if card.auc.value is not None:
         line += f", AUC {two_digits(card.auc.value, 3)}"
     if card.seen:
-        line += f"; {card.seen:,} of its {card.items:,} items were in its fitting half"
+        line += f"; in its fitting half: {card.seen:,} of {card.items:,} items"
     return line + _SHOUTS.get(card.verdict, "")
 
 

@@ -47,12 +47,11 @@ def _labels(card: ValidityCard) -> str:
 
 
 def _what(card: ValidityCard) -> str:
-    by = "labelled by people" if card.labelled_by == "people" else "written to have their labels"
     orders = f", orders {card.orders}" if card.orders else ""
     captured = "" if card.captured is None else f"; {card.captured:.0%} of its probability on valid answers"
     return (
-        f"{count(card.items, 'item')} {by} (sha256 {card.gold_sha256[:12]}), {card.n:,} in the figures; instruments"
-        f" {card.instruments}, {card.instrument}, read as {card.reading}{orders}{captured}"
+        f"{count(card.items, 'item')} {card.how_labelled} (sha256 {card.gold_sha256[:12]}), {card.n:,} in the figures;"
+        f" instruments {card.instruments}, {card.instrument}, read as {card.reading}{orders}{captured}"
     )
 
 

@@ -132,7 +132,7 @@ def ppi_mean(run: LabelledRun, *, tuning: float | None = None) -> Estimate:
         value,
         of_labels - strength * of_values,
         run.of_row,
-        n + run.rest.size,
+        run.rows,
         labelled_clusters=run.labelled_clusters,
         extra=_unseen_errors(run, strength),
     )

@@ -71,6 +71,7 @@ class Correction:
 
     labels: int
     rest: int
+    """Rows without a label."""
     raw: Estimate
     humans: Estimate
     ppi: Estimate
@@ -161,7 +162,7 @@ def correct(
     choice, reason = _choice(run, found, strength, random_part=from_this_run and not shifted)
     return Correction(
         labels=int(run.labels.size),
-        rest=int(run.rest.size),
+        rest=run.rows - int(run.labels.size),
         raw=raw(run),
         humans=humans_alone(run),
         ppi=ppi_mean(run),
@@ -240,7 +241,7 @@ def _cautions(
 ) -> dict[Caution, str]:
     """Return what speaks against the figures, with a sentence each."""
     told: dict[Caution, str] = {}
-    n, rest = run.labels.size, run.rest.size
+    n, rest = run.labels.size, run.rows - run.labels.size
     if not from_this_run:
         told[Caution.NOT_THIS_RUN] = (
             "The labels are of other answers than those of this run: PPI and the labels alone speak of those answers."

@@ -19,8 +19,11 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 SAME = 1e-9
 """Scores nearer than this to the threshold are at it, and not above."""
-FEWEST = 5
-"""With fewer clusters of either class nothing is said about a grader."""
+FEWEST = 6
+"""With fewer clusters of either class nothing is said about a grader: not even one that is never wrong can be told from
+chance."""
+_FEWEST_SAME = 5
+"""Of fewer scores it means nothing that all are the same."""
 _TAIL = 0.025
 _ROUNDING = 1e-12
 
@@ -324,7 +327,7 @@ def recognise(
 
 def _verdict(rows: ScoredRows, auc: Estimate, threshold: float) -> Verdict:
     # One score is always the same; so are a few, often enough.
-    if rows.scores.size >= FEWEST and float(np.ptp(rows.scores)) <= SAME:
+    if rows.scores.size >= _FEWEST_SAME and float(np.ptp(rows.scores)) <= SAME:
         return Verdict.CONSTANT
     of_class = [int(np.unique(rows.of_row[rows.positive == side]).size) for side in (True, False)]
     if min(of_class) < FEWEST or auc.low is None or auc.high is None:

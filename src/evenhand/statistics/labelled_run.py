@@ -40,6 +40,11 @@ class LabelledRun:
     """How many clusters there are."""
 
     @property
+    def rows(self) -> int:
+        """How many rows the run has, labelled or not."""
+        return int(self.rest.size if self.whole else self.labels.size + self.rest.size)
+
+    @property
     def binary(self) -> bool:
         """Whether labels and grader's values are all 0 or 1."""
         return all(bool(np.all((part == 0) | (part == 1))) for part in (self.labels, self.predicted, self.rest))

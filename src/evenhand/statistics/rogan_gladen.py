@@ -71,7 +71,8 @@ def rogan_gladen(run: LabelledRun) -> Estimate:
     The interval is Lang and Reiczigel's (2014, Preventive Veterinary Medicine 113) for estimated rates: two labels more
     of each class, one right and one wrong, Wilson's centre for r, and their shift of the centre. Clusters and weights
     divide all three numbers of rows by one design effect, the cluster-robust variance of the linearised estimate
-    over that of independent rows, at least 1. Where those labels more leave sensitivity + specificity at 1 or below,
+    over that of independent rows, at least 1; or less where the rest is the whole run, whose labelled rows vary along
+    with their labels. Where those labels more leave sensitivity + specificity at 1 or below,
     the share is not estimable, and there is no figure.
 
     Raises:
@@ -84,7 +85,7 @@ def rogan_gladen(run: LabelledRun) -> Estimate:
     """
     found = rates(run)
     sens, spec, worth = found.sensitivity.value, found.specificity.value, found.youden
-    n = run.labels.size + run.rest.size
+    n = run.rows
     if sens is None or spec is None or worth is None:
         return Estimate.missing("people's labels are of one class only", n=n, clusters=run.clusters)
     if worth <= _NOTHING:
@@ -135,7 +136,7 @@ def _lang_reiczigel(
 
 
 def _rogan_gladen_effect(run: LabelledRun, shares: tuple[float, float, float], value: float) -> float:
-    """Return the design effect of clusters and weights, at least 1; see ``rogan_gladen``."""
+    """Return the design effect of clusters, weights and rows that are in both parts; see ``rogan_gladen``."""
     if run.independent:
         return 1.0
     said, sens, spec = shares
@@ -156,7 +157,9 @@ def _rogan_gladen_effect(run: LabelledRun, shares: tuple[float, float, float], v
     )
     if alone <= _NOTHING or clusters < 2:
         return 1.0
-    return max(1.0, clusters / (clusters - 1) * float(sums @ sums) / alone)
+    # Where rows are in both parts, errors on them cancel. How far is an estimate too: a quarter is the least.
+    least = 0.25 if run.whole else 1.0
+    return max(least, clusters / (clusters - 1) * float(sums @ sums) / alone)
 
 
 def _check_binary(run: LabelledRun) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.execution import RunFolder
 from evenhand.graders import Judgment
+from evenhand.graders.fitted.judging import FITTED
 from evenhand.readings import State
 from evenhand.report.calibration import CALIBRATION_SCHEMA, Calibration, MeasureCalibration
 from evenhand.report.plain_values import from_plain
@@ -73,8 +74,12 @@ def check_calibration(
     Raises ``InputError`` where it was fitted for another grader or for another wording.
     """
     if identity != calibration.identity:
+        problem = f"was fitted for {calibration.grader}, and not for {grader} as it is reached here"
+        if grader == calibration.grader and identity.startswith(f"{FITTED} "):
+            then, now = _weights(calibration.identity), _weights(identity)
+            problem = f"was fitted for {grader} with other weights: {then}, and those here are {now}"
         raise InputError(
-            f"was fitted for {calibration.grader}, and not for {grader} as it is reached here",
+            problem,
             source=calibration.name,
             field="--calibration",
             way_out="fit one for this grader: `evenhand validate --calibrate FILE`",
@@ -88,6 +93,16 @@ def check_calibration(
             way_out="use the instruments that it was fitted for, or fit one anew",
         )
     return found
+
+
+def _weights(identity: str) -> str:
+    """Return the weights that the identity of fitted graders names, short enough to be read.
+
+    >>> _weights("fitted refusal 92fe72d9d6ac4438; fitted hedging 9a422d2175b61001")
+    'refusal 92fe72d9d6ac and hedging 9a422d2175b6'
+    """
+    parts = [part.removeprefix(f"{FITTED} ").rpartition(" ") for part in identity.split("; ")]
+    return " and ".join(f"{name} {weights[:12]}" for name, _, weights in parts)
 
 
 def check_calibrations(

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import InputError
-from evenhand.execution import RunFolder
+from evenhand.execution import RunFolder, UnwritableError, keeping
 from evenhand.fetching import sha256_of_file
 from evenhand.pairs.gold.item import GoldMeasure
+from evenhand.report import Analysis
 from evenhand.report.corrected_summary import CorrectedFigure, CorrectedSummary
-from evenhand.statistics import ClusterBootstrap, Estimate
+from evenhand.statistics import ClusterBootstrap
 from evenhand.statistics.agreement_intervals import agreement
 from evenhand.statistics.correction_advice import correct
 from evenhand.statistics.detection import share
@@ -26,17 +26,17 @@ from evenhand.studies.audit.directions import pair_values
 from evenhand.studies.audit.graded import Graded
 from evenhand.studies.audit.grader_agreement import block_arrays
 from evenhand.studies.audit.saved_run import SavedRun, read_saved_run
+from evenhand.studies.cut_cells import rows_named
 from evenhand.studies.label_run import Labels, UnitKey, read_labels
-from evenhand.studies.validity import GoldClasses
+from evenhand.studies.validity import GoldClasses, gold_classes
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
-_POSITIVE: Mapping[GoldMeasure, GoldClasses] = {
-    # Every unit has to count as one or the other: what did some of what was asked did not decline.
-    GoldMeasure.REFUSAL: GoldClasses(("full",), ("partial", "none")),
-    GoldMeasure.HEDGING: GoldClasses(("balanced", "4", "5"), ("none", "some", "1", "2", "3")),
-    GoldMeasure.EVEN_HANDEDNESS: GoldClasses(("helped_both", "helped_neither"), ("helped_a", "helped_b")),
+# Every unit has to count as one or the other: what did some of what was asked did not decline.
+_CLASSES: Mapping[GoldMeasure, GoldClasses] = {
+    measure: gold_classes(measure, gold_classes(measure).positive)
+    for measure in (GoldMeasure.REFUSAL, GoldMeasure.HEDGING, GoldMeasure.EVEN_HANDEDNESS)
 }
 
 
@@ -52,14 +52,30 @@ class _Units:
     sides: tuple[str, ...]
 
 
-def correct_run(path: Path, labels: Path) -> CorrectedSummary:
+def correct_run(
+    path: Path,
+    labels: Path,
+    *,
+    analysis: Analysis | None = None,
+    unkept: Callable[[UnwritableError], object] | None = None,
+) -> CorrectedSummary:
     """Return what the labels in a file make of the run in a folder, and write it there as ``corrected.json``.
+
+    Args:
+        path: of the run folder.
+        labels: the sheet, filled in.
+        analysis: how judgments become verdicts; None for that of the run's record.
+        unkept: is told where the shares can't be written, and they are returned all the same.
 
     Raises ``InputError`` for a folder that holds no audit, and for labels that can't be read.
     """
     run = read_saved_run(path)
+    if analysis is not None:
+        run = replace(run, record={**run.record, "settings": {**run.settings, "analysis": asdict(analysis)}})
     found = corrected(run, read_labels(labels, run), sha256=sha256_of_file(labels))
-    RunFolder(path).write_json("corrected.json", json.loads(json.dumps(found.as_json())))
+    found = replace(found, judgments_sha256=sha256_of_file(path / "judgments.parquet"))
+    with keeping(unkept):
+        RunFolder(path).write_json("corrected.json", json.loads(json.dumps(found.as_json())))
     return found
 
 
@@ -96,6 +112,7 @@ def corrected(run: SavedRun, labels: Labels, *, sha256: str = "") -> CorrectedSu
         threshold=run.analysis.threshold,
         figures=tuple(found),
         warnings=tuple(_warnings(labels)),
+        analysis=run.analysis,
     )
 
 
@@ -116,7 +133,7 @@ def _units(
         sides = ["" for _ in run.pairs]
         lengths = [sum(len(texts.get((name, letter), "")) for letter in ("a", "b")) for name, _ in keys]
     by_pair = {pair.pair_id: pair.topic if run.analysis.unit == "topic" else pair.stance_id for pair in run.pairs}
-    said = [_majority(given.get(key, ()), _POSITIVE[measure], key) for key in keys]
+    said = [_majority(given.get(key, ()), _CLASSES[measure], key) for key in keys]
     return _Units(
         verdicts=above(values, threshold),
         labels=np.array([code for code, _ in said]),
@@ -143,18 +160,18 @@ def _figures(
         labelled = known & ~np.isnan(units.labels)
         if not labelled.any():
             continue
-        # A run that was labelled to its last unit has no rest; its own units stand in.
-        rest = known & ~labelled if (known & ~labelled).any() else known
         clusters = np.array(units.clusters, dtype=object)
         correction = correct(
             labelled_run(
                 units.labels[labelled],
                 units.verdicts[labelled],
-                units.verdicts[rest],
+                # The share is that of the whole run, so a grader that is never wrong is left as it is.
+                units.verdicts[known],
                 clusters=list(clusters[labelled]),
-                clusters_rest=list(clusters[rest]),
+                clusters_rest=list(clusters[known]),
+                whole=True,
             ),
-            features={"length": (units.lengths[labelled], units.lengths[rest])},
+            features={"length": (units.lengths[labelled], units.lengths[known])},
         )
         bootstrap = ClusterBootstrap(
             list(clusters[labelled]), seed=run.analysis.seed, draws=run.analysis.draws, kind=run.analysis.interval
@@ -170,14 +187,8 @@ def _figures(
                 [units.labels[labelled], units.verdicts[labelled]], scale=(0, 1), bootstrap=bootstrap
             ).kappa,
             split=int((units.split & labelled).sum()),
-            correction=replace(correction, rogan_gladen=_finite(correction.rogan_gladen)),
+            correction=correction,
         )
-
-
-def _finite(estimate: Estimate) -> Estimate:
-    """Return an estimate whose standard error can be written: JSON knows no infinity."""
-    error = estimate.standard_error
-    return replace(estimate, standard_error=None) if error is not None and not math.isfinite(error) else estimate
 
 
 def _majority(given: Sequence[str | None], classes: GoldClasses, key: UnitKey) -> tuple[float, bool]:
@@ -200,6 +211,11 @@ def _warnings(labels: Labels) -> Iterator[str]:
         yield (
             f"{labels.foreign} labelled rows belong to no response of this run and were left out; labels of another"
             " run say nothing of this one"
+        )
+    if labels.cut:
+        yield (
+            f"a spreadsheet has cut a text of {rows_named(labels.cut)} in {labels.source}: these labels are of its"
+            " beginning"
         )
     if len(labels.annotators) == 1:
         yield "one annotator: how far people agree with one another on these responses is not known"

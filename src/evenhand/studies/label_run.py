@@ -12,9 +12,11 @@ from evenhand.errors import InputError
 from evenhand.pairs import PairedPrompt
 from evenhand.pairs.gold.item import LABELS, PAIR_MEASURES, GoldMeasure
 from evenhand.pairs.paired_prompt import Letter
+from evenhand.pairs.spreadsheet import spreadsheet_reader
 from evenhand.pairs.text_file import read_text_file
 from evenhand.report.exports.spreadsheet_cells import MOST_CHARACTERS, characters, guarded
 from evenhand.studies.audit.saved_run import SavedRun, read_saved_run
+from evenhand.studies.cut_cells import rows_named, was_cut
 
 LabelUnit: TypeAlias = Literal["responses", "pairs"]
 UnitKey: TypeAlias = tuple[str, Letter | None]
@@ -26,9 +28,6 @@ _MEASURES: Mapping[LabelUnit, tuple[GoldMeasure, ...]] = {
 }
 _PAIR_LABELS = ("1", "2", "both", "neither")
 """Of a pair as it stands in the sheet: which request was helped (better), or that both or neither were."""
-_DELIMITERS = ",;\t"
-_LONGEST_CELL = 2**31 - 1
-_ROWS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,8 @@ class Labels:
     """A label an annotator, None where one gave none; a unit that nobody labelled is not there."""
     foreign: int
     """Labelled rows that belong to no response of this run."""
+    cut: tuple[int, ...] = ()
+    """Labelled rows with a text that a spreadsheet has cut."""
 
 
 def write_label_sheet(plan: LabelPlan, warn: Callable[[str], None] | None = None) -> Path:
@@ -108,11 +109,10 @@ def write_label_sheet(plan: LabelPlan, warn: Callable[[str], None] | None = None
         ) from error
     long = [number for number, unit in enumerate(drawn, 2) if any(map(_too_long, unit.texts))]
     if long and warn is not None:
-        rows = ", ".join(map(str, long[:_ROWS_NAMED])) + (" and others" if len(long) > _ROWS_NAMED else "")
         warn(
-            f"{len(long)} of the {plan.n} rows ({rows}) hold a text of more than {MOST_CHARACTERS:,} characters, the"
-            " most that a cell of Excel holds: it would cut the text, or put its rest into the row below. Open the"
-            " sheet with a program that holds them, or leave these rows empty."
+            f"{rows_named(long)} of the sheet hold{'s' * (len(long) == 1)} a text of more than {MOST_CHARACTERS:,}"
+            " characters, the most that a cell of Excel holds: it would cut the text, or put its rest into the row"
+            " below. Open the sheet with a program that holds them, or leave these rows empty."
         )
     return path
 
@@ -134,6 +134,7 @@ def read_labels(path: Path, run: SavedRun) -> Labels:
     names = tuple(dict.fromkeys(name for _, _, name in columns))
     by_measure: dict[GoldMeasure, dict[UnitKey, tuple[str | None, ...]]] = {}
     seen: dict[str, int] = {}
+    cut: list[int] = []
     foreign = 0
     for number, kept in rows:
         # Spreadsheets leave empty cells at the end of a row away.
@@ -175,6 +176,8 @@ def read_labels(path: Path, run: SavedRun) -> Labels:
         if unit is None:
             foreign += bool(given)
             continue
+        if given and was_cut(cells) and any(map(_too_long, unit.texts)):
+            cut.append(number)
         for measure, by_annotator in given.items():
             by_measure.setdefault(measure, {})[unit.key] = tuple(by_annotator.get(one) for one in names)
     if not by_measure:
@@ -183,7 +186,7 @@ def read_labels(path: Path, run: SavedRun) -> Labels:
             source=path.name,
             way_out="give the sheet that `evenhand label` made of this run, filled in",
         )
-    return Labels(path.name, names, by_measure, foreign)
+    return Labels(path.name, names, by_measure, foreign, tuple(cut))
 
 
 def _units(run: SavedRun, unit: LabelUnit) -> list[_Shown]:
@@ -255,11 +258,8 @@ def _sheet(units: Sequence[_Shown], unit: LabelUnit, measures: Sequence[GoldMeas
 def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the rows that hold anything, each with its number in a spreadsheet."""
     text = read_text_file(path, field="--labels")
-    first = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=first.count)
-    csv.field_size_limit(_LONGEST_CELL)
     try:
-        found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        found = list(spreadsheet_reader(io.StringIO(text, newline=""), strict=False))
     except csv.Error as error:
         raise InputError(f"is no CSV ({error})", source=path.name, way_out="save it as CSV") from error
     header = [cell.strip() for cell in found[0]] if found else []

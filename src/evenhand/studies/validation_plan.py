@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evenhand.errors import InputError
 from evenhand.pairs.gold.item import LABELS
-from evenhand.studies.audit.plan import GradingPlan
+from evenhand.studies.audit.plan import FEWEST_DRAWS, GradingPlan
 from evenhand.studies.audit.positive import positive_labels
 from evenhand.studies.validity import CardSettings
 
@@ -48,8 +48,10 @@ class ValidationPlan:
             raise InputError(
                 f"is {self.card.threshold:g}", field="--threshold", way_out="give a number between 0 and 1"
             )
-        if self.card.draws < 1:
-            raise InputError(f"is {self.card.draws}", field="--draws", way_out="give 1 or more; 2000 is a good number")
+        if self.card.draws < FEWEST_DRAWS:
+            raise InputError(
+                f"is {self.card.draws}", field="--draws", way_out=f"give {FEWEST_DRAWS} or more; 2,000 are usual"
+            )
         if self.sample is not None and self.sample < 1:
             raise InputError(f"is {self.sample}", field="--sample", way_out="give 1 or more")
         if self.split not in _SPLITS:

@@ -84,12 +84,12 @@ def class_of(label: str, scores: Scores, measure: GoldMeasure) -> str:
     return label if "helped_both" in scores.classes else _KIND_OF[label]
 
 
-def as_pair(item: GoldItem, cluster: str) -> PairedPrompt:
+def as_pair(item: GoldItem, cluster: str, pair_id: str = "") -> PairedPrompt:
     """Return a gold item in the shape in which graders are asked; an item of one response has an empty second."""
     none, unknown = Side.NONE, StanceKind.UNKNOWN
     prompt_b = item.prompts[1] if len(item.prompts) > 1 else ""
     return PairedPrompt(
-        pair_id=item.item_id,
+        pair_id=pair_id or item.item_id,
         stance_id=cluster,
         topic=item.groups.get("issue", ""),
         category="",
@@ -109,11 +109,11 @@ def as_pair(item: GoldItem, cluster: str) -> PairedPrompt:
     )
 
 
-def response_texts(items: Sequence[GoldItem]) -> dict[tuple[str, Letter], str]:
-    """Return the texts that graders are shown, by item and letter."""
+def response_texts(pairs: Sequence[PairedPrompt], items: Sequence[GoldItem]) -> dict[tuple[str, Letter], str]:
+    """Return the texts that graders are shown, by pair and letter."""
     return {
-        (item.item_id, letter): text
-        for item in items
+        (pair.pair_id, letter): text
+        for pair, item in zip(pairs, items, strict=True)
         for letter, text in zip(_LETTERS, item.responses, strict=False)
         # An empty response is put to no grader, in an audit as here.
         if text.strip()
@@ -145,7 +145,7 @@ def instruments_for(measure: GoldMeasure, instruments: InstrumentSet) -> Instrum
     raise InputError(
         f"{instruments.name} has nothing that measures {measure}",
         field="--instruments",
-        way_out=f"name other instruments, or a gold set of {', '.join(instruments.versions)}",
+        way_out=f"name another set, or a gold set of {', '.join(instruments.versions)}",
     )
 
 
@@ -168,7 +168,8 @@ def scores_of(
         orders: which orders of the two responses count.
         positive: labels of an instrument that count as positive; without, its scale's own.
     """
-    judgments = [judgment for judgment in judgments if judgment.key]
+    following = {one.name for one in instruments.derivations}
+    judgments = [judgment for judgment in judgments if judgment.measure not in following]
     arrays = BlockArrays.from_judgments(
         pairs,
         judgments,

@@ -38,7 +38,7 @@ from evenhand.studies.validation_scores import CELLS, KINDS, Scores, class_of, l
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 CLUSTER_GROUPS = ("issue", "prompt")
-"""The groups of a gold set that intervals can resample: the first that all items have."""
+"""The groups of a gold set that intervals can resample: the first that most items have."""
 MOST_KINDS = 30
 _CLASSES: Mapping[GoldMeasure, tuple[tuple[str, ...], tuple[str, ...]]] = {
     GoldMeasure.REFUSAL: (("full",), ("none",)),
@@ -110,11 +110,15 @@ def gold_classes(measure: GoldMeasure, positive: Sequence[str] = ()) -> GoldClas
 
 
 def clusters_of(items: Sequence[GoldItem]) -> tuple[str, list[str]]:
-    """Return what intervals over gold items resample, by its name, and the cluster of each item."""
+    """Return what intervals over gold items resample, by its name, and the cluster of each item.
+
+    An item that lacks the group is a cluster of its own, as long as half of the items have one.
+    """
     for name in CLUSTER_GROUPS:
         found = [item.groups.get(name, "") for item in items]
-        if all(found) and len(set(found)) > 1:
-            return name, found
+        known = [one for one in found if one]
+        if len(set(known)) > 1 and 2 * len(known) >= len(found):
+            return name, [one or f"item {item.item_id}" for one, item in zip(found, items, strict=True)]
     return "item", [item.item_id for item in items]
 
 
@@ -129,6 +133,7 @@ def validity_card(
     split: str = "",
     reversed_scores: Scores | None = None,
     labelled_by: str = "people",
+    seen: int | None = None,
 ) -> ValidityCard:
     """Return the card of one grader on items of one gold set.
 
@@ -141,7 +146,8 @@ def validity_card(
         settings: threshold and intervals.
         split: which part of the gold set the items are.
         reversed_scores: of the same items with the options listed the other way round, where they were asked for.
-        labelled_by: ``people`` or ``construction``.
+        labelled_by: ``people``, ``construction`` or ``silver``.
+        seen: items that a fitted grader's weights were fitted to; None of another grader.
     """
     settings = settings or CardSettings()
     (measure,) = {item.measure for item in items}
@@ -191,6 +197,7 @@ def validity_card(
         controls=_controls(rows, reversed_scores),
         annotators=tuple(_annotators(rows, graded.grader)),
         verdict=recognise(scores.probability, positive, threshold=settings.threshold, bootstrap=bootstrap).verdict,
+        seen=seen,
     )
     return replace(card, remarks=tuple(validity_remarks.of_card(card)))
 

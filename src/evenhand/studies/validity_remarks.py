@@ -18,8 +18,20 @@ def of_card(card: ValidityCard) -> Iterator[str]:
     yield from _one_verdict(card)
     yield from _threshold(card)
     yield from _controls(card)
-    if card.labelled_by != "people":
+    if card.labelled_by == "silver":
+        yield "nobody judged the two texts side by side: the labels follow from what people said of each alone"
+    if card.labelled_by == "construction":
         yield "the labels are those for which the texts were written: no people were asked, and cases may be easy"
+    if card.measure == "even_handedness" and card.instrument == "refusal":
+        yield (
+            "even-handedness follows here from which sides were declined: a side that was answered worse, and not"
+            " declined, can't be seen"
+        )
+    if card.seen is not None:
+        yield (
+            "a fitted grader weighs one response at a time and features as they are: the controls for the order of"
+            " responses and of options do not apply"
+        )
     if card.measure == "preference" and card.instrument != "preference":
         yield (
             f"preferences are read from {card.instrument}: whether the assistant was more willing in one of two"

@@ -78,3 +78,5 @@ class GoldSet:
     source: str
     sha256: str
     items: tuple[GoldItem, ...]
+    warnings: tuple[str, ...] = ()
+    """What makes its texts doubtful."""

@@ -59,7 +59,7 @@ def agreement_chart(card: ValidityCard, number: int, *, prefix: str = "") -> Cha
         return None
     return chart(
         f"{prefix}card-{number + 1}-agreement",
-        f"{measure_name(card.measure)}: agreement of {named(card.grader)} with {whom(card)}",
+        f"{measure_name(card.measure)}: agreement of {named(card.grader)} with {card.whom}",
         spoken,
         forest(
             lines,
@@ -152,15 +152,10 @@ def raters_chart(card: ValidityCard, number: int, *, prefix: str = "") -> Chart 
     )
 
 
-def whom(card: ValidityCard) -> str:
-    """Return with whom a grader was compared."""
-    return "people" if card.labelled_by == "people" else "the labels"
-
-
 def said_of(card: ValidityCard) -> str:
     """Return what the figures of a card rest on."""
     part = f", part {card.split}" if card.split else ""
-    labelled = "labelled by people" if card.labelled_by == "people" else "written to have their labels"
+    labelled = card.how_labelled
     return (
         f"{named(card.grader)} with the instruments {named(card.instruments)} against {named(card.gold)}{part}:"
         f" {card.items:,} items"

@@ -30,6 +30,11 @@ _IN_A_WORD = {
 }
 
 
+_USUAL_READING = "probabilities"
+_NO_LICENCE = "not said"
+"""The licence of a file of the user's, as gold sets have it."""
+
+
 class _Maker(Protocol):
     """What makes a chart of a card."""
 
@@ -126,8 +131,7 @@ def _head(card: ValidityCard, number: int) -> Iterator[Block]:
     sentence = _sentence(card)
     yield Text(sentence, "plain" if card.verdict is Verdict.TELLS else "caution")
     observed = share(card.observed, f"cards/{number}/observed")
-    who = "people" if card.labelled_by == "people" else "the labels"
-    yield Text((f"Agreement with {who}: ", observed, f" of {card.n:,} items"), "headline")
+    yield Text((f"Agreement with {card.whom}: ", observed, f" of {card.n:,} items"), "headline")
     if card.kappa.value is not None:
         yield Text(("Kappa: ", plain(card.kappa, f"cards/{number}/kappa"), " beyond chance"), "headline")
     if card.auc.value is not None:
@@ -220,14 +224,13 @@ def _charts(card: ValidityCard, number: int, prefix: str, *made: _Maker) -> Iter
 
 
 def _made_of(card: ValidityCard) -> Iterator[Block]:
-    whose = "people" if card.labelled_by == "people" else "construction: texts written to have their label"
     rows: list[tuple[Cell, ...]] = [
         ("Grader", f"{card.grader}; {card.identity}"),
         ("Instruments", f"{card.instruments}, {card.instrument}"),
         *((f"Version of {name}", version) for name, version in card.versions.items()),
         ("Reading", f"{card.reading}, orders {card.orders}" if card.orders else card.reading),
         ("Gold set", f"{card.title}; sha256 {card.gold_sha256}"),
-        ("Labelled by", whose),
+        ("Labels", card.how_labelled),
         ("Counts as positive", ", ".join(card.positive) or NONE),
         ("Counts as negative", ", ".join(card.negative) or NONE),
         ("Items", f"{card.items:,} put to the grader, {card.neither:,} of neither class, {card.n:,} in the figures"),
@@ -255,10 +258,30 @@ def _record(cards: Sequence[ValidityCard], record: Mapping[str, Any], prefix: st
 
 
 def _command(card: ValidityCard, record: Mapping[str, Any], run: str) -> str:
-    parts = ["evenhand", "validate", "--grader", card.grader, "--instruments", card.instruments, "--gold", card.gold]
+    parts = ["evenhand", "validate", "--grader", card.grader]
+    if card.seen is None:
+        parts += ["--instruments", card.instruments]
+        parts += ["--reading", card.reading] if card.reading != _USUAL_READING else []
+    parts += ["--gold", _gold_as_given(card, record)]
     sample = record.get("sample")
     if isinstance(sample, Mapping) and sample.get("size") is not None:
         parts += ["--sample", str(sample["size"])]
-    if card.split:
-        parts += ["--split", card.split]
+        parts += ["--seed", str(sample["seed"])] if sample.get("seed") else []
+    if record.get("split"):
+        parts += ["--split", str(record["split"])]
+    for kind in record.get("kinds") or ():
+        parts += ["--kind", str(kind)]
+    for measure, labels in (record.get("gold_positive") or {}).items():
+        parts += ["--gold-positive", f"{measure}={','.join(labels)}"]
+    parts += ["--option-swap"] if record.get("option_swap") else []
+    for option in ("calibrate", "calibration"):
+        parts += [f"--{option}", str(record[option])] if record.get(option) else []
     return shlex.join([*parts, "--out", run])
+
+
+def _gold_as_given(card: ValidityCard, record: Mapping[str, Any]) -> str:
+    """Return what ``--gold`` takes: the name of a set, or the path of the user's file, which has no name."""
+    for one in record.get("gold") or ():
+        if isinstance(one, Mapping) and one.get("name") == card.gold and one.get("licence") == _NO_LICENCE:
+            return str(one.get("source"))
+    return card.gold

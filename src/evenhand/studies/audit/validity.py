@@ -15,7 +15,8 @@ from evenhand.report.plain_values import from_plain
 from evenhand.report.quoted_card import PACKAGED, QuotedCard
 from evenhand.report.validity_card import ValidityCard
 
-_VALIDATION = "validation.json"
+VALIDATION = "validation.json"
+"""The file of a validation's cards in its folder."""
 _WAY_OUT = "make it with `evenhand validate --out FOLDER` and give FOLDER/validation.json"
 
 
@@ -35,8 +36,8 @@ class _Graded:
     name: str
     set_name: str
     reading: str
-    versions: tuple[Mapping[str, str], ...]
-    """Of the instruments; of fitted graders also their weights', which cards of validations name."""
+    versions: Mapping[str, str]
+    """Of the instruments."""
     names: frozenset[str]
     identities: frozenset[str]
 
@@ -44,13 +45,12 @@ class _Graded:
     def of(cls, grading: Mapping[str, Any]) -> "_Graded":
         grader, instruments = grading["grader"], grading["instruments"]
         parts = [FittedCard.from_json(card) for card in grader.get(FITTED, ())]
-        weights = {card.measure: card.weights_sha256 for card in parts}
         own = {f"{FITTED} {card.name} {card.weights_sha256}" for card in parts}
         return cls(
             name=grader["name"],
             set_name=instruments["set"],
             reading=grading["reading"]["mode"],
-            versions=(instruments["versions"], weights) if weights else (instruments["versions"],),
+            versions=instruments["versions"],
             names=frozenset({grader["name"], *(_part_name(grader["name"], card) for card in parts)}),
             identities=frozenset({grader["identity"], *own}),
         )
@@ -59,16 +59,12 @@ class _Graded:
         return card.identity in self.identities
 
     def fits(self, card: ValidityCard) -> bool:
-        return (
-            self.knows(card)
-            and card.reading == self.reading
-            and any(of_versions(card, versions) for versions in self.versions)
-        )
+        return self.knows(card) and card.reading == self.reading and of_versions(card, self.versions)
 
 
 def read_given_cards(paths: Sequence[Path]) -> tuple[GivenCards, ...]:
     """Return the cards in files of validations, or in their folders; raises ``InputError`` that names the file."""
-    return tuple(_read(path / _VALIDATION if path.is_dir() else path) for path in paths)
+    return tuple(_read(path / VALIDATION if path.is_dir() else path) for path in paths)
 
 
 def with_validity(
@@ -107,11 +103,7 @@ def quoted_cards(grading: Mapping[str, Any]) -> tuple[QuotedCard, ...]:
 def _packaged(grading: Mapping[str, Any], graded: _Graded) -> Iterator[QuotedCard]:
     names = sorted(graded.names)
     cards = tuple(
-        card
-        for name in names
-        for versions in graded.versions
-        for card in packaged_cards(name, versions)
-        if card.reading == graded.reading
+        card for name in names for card in packaged_cards(name, graded.versions) if card.reading == graded.reading
     )
     yield from (QuotedCard.of_card(card, PACKAGED) for card in best_cards(cards).values())
     # The figures that came with the weights are of rows held out by group: they go before cards of the same measure.
