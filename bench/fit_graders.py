@@ -3,8 +3,10 @@
     python -m bench.fit_graders GOLD_FOLDER               # experiments, then the graders and their figures
     python -m bench.fit_graders GOLD_FOLDER experiments   # docs/validation/experiments.md
     python -m bench.fit_graders GOLD_FOLDER second-round  # of that page, the second round alone
+    python -m bench.fit_graders GOLD_FOLDER questions --replies FOLDER  # of that page, the third round alone
     python -m bench.fit_graders GOLD_FOLDER graders       # the weights, and docs/validation/embedded.md
 
+The third round rests on replies that ``bench.question_features`` has stored; without --replies it stays as it is.
 Nothing needs to be installed beyond the package. Experiments see the fitting halves alone; the testing halves are read
 once, by the recipes that are written down here.
 """
@@ -16,27 +18,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from bench.fit_graders_pages import SECOND_TITLE, embedded_page, experiments_page, second_round_part
+from bench.fit_graders_pages import (
+    SECOND_TITLE,
+    THIRD_TITLE,
+    embedded_page,
+    experiments_page,
+    second_round_part,
+    third_round_part,
+)
+from bench.fit_graders_questions import by_themselves, third_round
 from bench.fit_graders_recipes import (
     BOTH_SIDES,
     BUILTIN,
-    HEDGING,
-    HEDGING_AIM,
     ISSUES,
     LEVELS,
-    REFUSAL,
-    REFUSAL_FRAMES,
     SHIPS,
     STANCES,
     XSTEST,
     Recipe,
 )
-from bench.fit_graders_remarks import EMBEDDED, FIRST_ROUND, SECOND_ROUND
+from bench.fit_graders_remarks import EMBEDDED, FIRST_ROUND, SECOND_ROUND, THIRD_ROUND
+from bench.fit_graders_rounds import Scored, first_round, scored, second_round
+from bench.question_features import stored_answers
 from evenhand.graders.fitted import FittedCard, FittedGrader
 from evenhand.graders.fitted.grader_card import HeldOut
-from evenhand.graders.fitted.training import THRESHOLD
 from evenhand.pairs.gold import GoldMeasure, GoldSet, read_gold
 from evenhand.statistics.agreement_intervals import agreement
 from evenhand.studies.fit_grader import (
@@ -44,16 +50,12 @@ from evenhand.studies.fit_grader import (
     Problem,
     examples_of,
     figures_on,
-    held_out_figures,
     put_together,
     write_grader,
 )
 from evenhand.studies.held_out import (
-    Split,
     families_alone_left_out,
-    families_and_requests_left_out,
     families_left_out,
-    issues_left_out,
     models_left_out,
     source_left_out,
 )
@@ -62,101 +64,7 @@ _ROOT = Path(__file__).parent.parent
 _PAGES = _ROOT / "docs" / "validation"
 _DATA = _ROOT / "src" / "evenhand" / "graders" / "fitted" / "data"
 _SETS = ("xstest", "issuebench", "pct", "builtin", "practice")
-_HEDGING_TASK = "IssueBench balanced or one-sided, issues left out"
 _OWN_SETS = ("builtin", "practice")
-
-
-@dataclass(frozen=True)
-class Line:
-    """What an experiment found."""
-
-    task: str
-    recipe: Recipe
-    figures: HeldOut
-    loss: float
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Rows and what a fit that had not seen them says."""
-
-    rows: npt.NDArray[np.int64]
-    margins: npt.NDArray[np.float64]
-    called: npt.NDArray[np.bool_]
-
-    def figures(self, problem: Problem, data: str, held_out: str) -> HeldOut:
-        """Return AUC and kappa."""
-        examples = [problem.examples[row] for row in self.rows]
-        scores = 0.5 * (1 + np.tanh(0.5 * self.margins))
-        return held_out_figures(examples, scores, self.called, data=data, held_out=held_out, shipped=False)
-
-    def loss(self, problem: Problem) -> float:
-        """Return the log loss over clear labels."""
-        target = problem.target[self.rows]
-        clear = np.isin(target, (0.0, 1.0))
-        margins = self.margins[clear]
-        return float(np.mean(np.logaddexp(0, margins) - target[clear] * margins))
-
-
-def scored(problem: Problem, recipe: Recipe, by: str, splits: Iterator[Split]) -> Scored:
-    """Fit to the first rows of each split, and score the others."""
-    rows, margins, called = [], [], []
-    for fitted, left_out in splits:
-        trained = problem.train(recipe.blocks, fitted, by, recipe.practice)
-        found = problem.margins(trained, recipe.blocks, left_out)
-        rows.append(np.flatnonzero(left_out))
-        margins.append(found)
-        called.append(0.5 * (1 + np.tanh(0.5 * found)) > THRESHOLD)
-    return Scored(np.concatenate(rows), np.concatenate(margins), np.concatenate(called))
-
-
-def first_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
-    """Try the recipes of the first round on the fitting halves."""
-    for recipe in REFUSAL:
-        found = scored(refusal, recipe, "family", families_left_out(refusal, recipe.sources, XSTEST, "fit"))
-        yield _line("XSTest, families of models left out", recipe, refusal, found)
-        others = replace(recipe, sources=tuple(source for source in recipe.sources if source != ISSUES))
-        if others == recipe:
-            continue
-        found = scored(refusal, others, "family", source_left_out(refusal, others.sources, ISSUES, "fit"))
-        yield _line("IssueBench refusals, without its labels", others, refusal, found)
-    for recipe in HEDGING:
-        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, STANCES))
-        yield _line(_HEDGING_TASK, recipe, hedging, found)
-
-
-def second_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
-    """Try those of the second, on the fitting halves as well."""
-    for recipe in HEDGING_AIM:
-        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, STANCES))
-        yield _line(_HEDGING_TASK, recipe, hedging, found)
-    for recipe in REFUSAL_FRAMES:
-        for task, without, splits in _refusal_tasks(refusal, recipe):
-            others = replace(recipe, sources=tuple(source for source in recipe.sources if source != without))
-            yield _line(task, others, refusal, scored(refusal, others, "family", splits))
-
-
-def _refusal_tasks(problem: Problem, recipe: Recipe) -> Iterator[tuple[str, str, Iterator[Split]]]:
-    """Yield the task, the source that must take no part in the fits, and their rows."""
-    sources = recipe.sources
-    yield (
-        "XSTest, families of models and requests left out",
-        "",
-        families_and_requests_left_out(problem, sources, XSTEST),
-    )
-    yield "XSTest, families of models left out", "", families_left_out(problem, sources, XSTEST, "fit")
-    for task, source in (("IssueBench refusals, without its labels", ISSUES), ("Built-in refusals, unseen", BUILTIN)):
-        yield task, source, source_left_out(problem, sources, source, "fit")
-
-
-def _line(task: str, recipe: Recipe, problem: Problem, found: Scored) -> Line:
-    line = Line(task, recipe, found.figures(problem, task, task), found.loss(problem))
-    print(
-        f"{task}; {recipe.name}: AUC {line.figures.auc.value:.4f} kappa {line.figures.kappa.value:.3f}"
-        f" loss {line.loss:.3f}",
-        flush=True,
-    )
-    return line
 
 
 @dataclass(frozen=True)
@@ -316,20 +224,45 @@ def people(sets: Sequence[GoldSet]) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """Run what was asked for."""
-    folder, wanted = Path(arguments[0]), set(arguments[1:]) or {"experiments", "graders"}
+    given = list(arguments)
+    replies: Path | None = None
+    if "--replies" in given:
+        place = given.index("--replies")
+        replies = Path(given[place + 1])
+        del given[place : place + 2]
+    folder, wanted = Path(given[0]), set(given[1:]) or {"experiments", "graders"}
     sets = [each for name in _SETS for each in read_gold(name, folder=None if name in _OWN_SETS else folder)]
-    refusal = Problem(examples_of(sets, GoldMeasure.REFUSAL))
-    hedging = Problem(examples_of(sets, GoldMeasure.HEDGING))
-    path = _PAGES / "experiments.md"
-    before = path.read_text("utf-8").partition(SECOND_TITLE)[0] if path.is_file() else ""
-    if "experiments" in wanted:
-        before = experiments_page(list(first_round(refusal, hedging)), FIRST_ROUND) + "\n"
-    if wanted & {"experiments", "second-round"}:
-        _write_page("experiments.md", before + second_round_part(list(second_round(refusal, hedging)), SECOND_ROUND))
+    # Experiments see the fitting halves alone, and a Gram matrix grows with the square of the rows.
+    halves = ("fit", "test") if "graders" in wanted else ("fit",)
+    refusal, hedging = (_problem(sets, each, replies, halves) for each in (GoldMeasure.REFUSAL, GoldMeasure.HEDGING))
+    if wanted & {"experiments", "second-round", "questions"}:
+        _write_page("experiments.md", _experiments(wanted, refusal, hedging))
     if "graders" in wanted:
         polarity = {item.item_id: item.groups["kind"] for each in sets if each.name == STANCES for item in each.items}
         first, second = make_refusal(refusal, sets), make_hedging(hedging, sets, polarity)
         _write_page("embedded.md", embedded_page(first, second, people(sets), EMBEDDED))
+
+
+def _problem(sets: Sequence[GoldSet], measure: GoldMeasure, replies: Path | None, halves: Sequence[str]) -> Problem:
+    examples = [each for each in examples_of(sets, measure) if each.half in halves]
+    return Problem(examples, stored_answers(examples, measure, replies) if replies else None)
+
+
+def _experiments(wanted: set[str], refusal: Problem, hedging: Problem) -> str:
+    """Return the page; the rounds that were not asked for stay as they were."""
+    path = _PAGES / "experiments.md"
+    before = path.read_text("utf-8") if path.is_file() else ""
+    first, has_second, rest = before.partition(SECOND_TITLE)
+    second, has_third, third = rest.partition(THIRD_TITLE)
+    second, third = has_second + second, has_third + third
+    if "experiments" in wanted:
+        first = experiments_page(list(first_round(refusal, hedging)), FIRST_ROUND)
+    if wanted & {"experiments", "second-round"}:
+        second = second_round_part(list(second_round(refusal, hedging)), SECOND_ROUND)
+    if refusal.answers is not None:
+        lines, alone = list(third_round(refusal, hedging)), list(by_themselves(refusal, hedging))
+        third = third_round_part(lines, alone, refusal.answers.model, THIRD_ROUND)
+    return "\n\n".join(part.strip("\n") for part in (first, second, third) if part.strip()) + "\n"
 
 
 def _write_page(name: str, text: str) -> None:

@@ -7,6 +7,7 @@ from evenhand.graders.fitted.grader_card import FittedCard, HeldOut
 from evenhand.statistics.estimate import Estimate
 
 SECOND_TITLE = "# The second round"
+THIRD_TITLE = "# The third round: questions to an embedded model"
 
 
 class TriedRecipe(Protocol):
@@ -35,6 +36,30 @@ class TriedLine(Protocol):
     def loss(self) -> float: ...  # noqa: D102
 
 
+class ComparedLine(TriedLine, Protocol):
+    """What it came to, beside another choice on the same rows."""
+
+    @property
+    def asked(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def auc_gain(self) -> Estimate | None: ...  # noqa: D102
+    @property
+    def kappa_gain(self) -> Estimate | None: ...  # noqa: D102
+
+
+class QuestionLine(Protocol):
+    """How well a question ranks by itself."""
+
+    @property
+    def question(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def positive(self) -> int: ...  # noqa: D102
+    @property
+    def auc(self) -> Estimate: ...  # noqa: D102
+
+
 class TestedFigure(Protocol):
     """A figure, and what it was meant to reach."""
 
@@ -61,6 +86,35 @@ def experiments_page(lines: Sequence[TriedLine], remarks: str) -> str:
 def second_round_part(lines: Sequence[TriedLine], remarks: str) -> str:
     """Return what the page says of the second round."""
     return "\n".join([SECOND_TITLE, remarks, *_tables(lines)]) + "\n"
+
+
+def third_round_part(lines: Sequence[ComparedLine], alone: Sequence[QuestionLine], model: str, remarks: str) -> str:
+    """Return what the page says of the third round."""
+    parts = [
+        THIRD_TITLE,
+        "\nMade by `python -m bench.question_features GOLD_FOLDER REPLIES_FOLDER`, which puts the questions to"
+        f" `{model}`, and `python -m bench.fit_graders GOLD_FOLDER questions --replies REPLIES_FOLDER`. A table is of"
+        " the rows about which every question named above it was answered, by lot as far as time went; answers that"
+        " begin with the same 200 characters share one, so short stock phrases are more of them. The fits are those of"
+        " the second round; what has no answer, practice among it, has the mean for one. Gains are over the first line"
+        " of a table, on the same rows, with 95% intervals of the paired differences over requests or issues.",
+        remarks,
+        "\n## Each question by itself\n\n| question | rows | n (positive) | AUC of its log odds |",
+        "| --- | --- | --- | --- |",
+    ]
+    parts += [f"| {one.question} | {one.source} | {one.auc.n} ({one.positive}) | {_figure(one.auc)} |" for one in alone]
+    for task in dict.fromkeys(line.task for line in lines):
+        mine = [line for line in lines if line.task == task]
+        parts.append(f"\n## {task}, with questions\n\nAsked: {'; '.join(mine[0].asked)}.\n")
+        parts.append("| features | n (positive) | AUC | kappa | loss | gain in AUC | gain in kappa |")
+        parts.append("| --- | --- | --- | --- | --- | --- | --- |")
+        for line in mine:
+            gains = " | ".join("" if gain is None else _figure(gain) for gain in (line.auc_gain, line.kappa_gain))
+            parts.append(
+                f"| {line.recipe.name} | {line.figures.n} ({line.figures.positive}) | {_figure(line.figures.auc)} |"
+                f" {_figure(line.figures.kappa)} | {line.loss:.3f} | {gains} |"
+            )
+    return "\n".join(parts) + "\n"
 
 
 def _tables(lines: Sequence[TriedLine]) -> list[str]:

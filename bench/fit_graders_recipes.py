@@ -21,6 +21,8 @@ class Recipe:
     """Why it may not ship, whatever its figures; empty if it may."""
     practice: tuple[str, ...] = ()
     """Those of the sources that have half the weight and do not set the probabilities."""
+    questions: float = 0.0
+    """The scale of the log odds of questions to an embedded model; 0 without them."""
 
 
 _W12ALL = Block("words", (1, 2), counts=True)

@@ -1,10 +1,11 @@
 """``evenhand fit-grader``."""
 
-import json
 from pathlib import Path
 
 import click
 
+from evenhand.cli.json_output import print_json
+from evenhand.cli.watching import watching, watching_options
 from evenhand.pairs.gold import GoldMeasure
 from evenhand.studies.fit_grader import FEATURES, TARGETS, fit_grader
 
@@ -41,7 +42,14 @@ from evenhand.studies.fit_grader import FEATURES, TARGETS, fit_grader
     metavar="CARD.json",
     help="Where the card goes; the weights go beside it.",
 )
+@click.option(
+    "--questions",
+    default="",
+    metavar="MODEL",
+    help="Put short questions to this embedded model, whose log odds are features, too; the grader then needs it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the card.")
+@watching_options
 def fit_grader_command(
     *,
     measure: str,
@@ -51,9 +59,12 @@ def fit_grader_command(
     features: str | None,
     leave_out: str,
     output: Path,
+    questions: str,
     as_json: bool,
+    quiet: bool,
+    log: Path | None,
 ) -> None:
-    """Fit a grader of MEASURE to labels: no model is needed to use it.
+    """Fit a grader of MEASURE to labels; it needs a model only where --questions names one.
 
     The fitting halves of the labels make the weights, the testing halves the figures. Issues (or requests) are never in
     both halves. Weights are plain numbers, and the card says what they were fitted to.
@@ -62,19 +73,23 @@ def fit_grader_command(
     Example:
       evenhand fit-grader refusal --gold xstest --gold mine.csv --output graders/mine.json
     """
-    card = fit_grader(
-        GoldMeasure(measure),
-        gold,
-        output,
-        practice=practice,
-        folder=folder,
-        features=features or "",
-        leave_out=leave_out,
-    )
+    with watching(quiet=quiet, log=log) as watch:
+        card = fit_grader(
+            GoldMeasure(measure),
+            gold,
+            output,
+            practice=practice,
+            folder=folder,
+            features=features or "",
+            leave_out=leave_out,
+            questions=questions,
+            watch=watch,
+        )
     if as_json:
-        click.echo(json.dumps(card.as_json(), indent=1, sort_keys=True, ensure_ascii=False))
+        print_json(card.as_json())
         return
-    click.echo(f"{output}: {card.rows} answers fitted to, {len(card.blocks)} kinds of features.")
+    asked = f" and {len(card.questions.questions)} questions to {card.questions.model}" if card.questions else ""
+    click.echo(f"{output}: {card.rows} answers fitted to, {len(card.blocks)} kinds of features{asked}.")
     for figure in card.figures:
         auc, kappa = (_range(each.value, each.low, each.high) for each in (figure.auc, figure.kappa))
         click.echo(f"{figure.data}, held out, n {figure.n}: AUC {auc}, kappa {kappa}")

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,16 @@ from evenhand.errors import InputError
 from evenhand.graders.fitted.features import Block, Views, views
 from evenhand.graders.fitted.grader import FittedGrader, packed, unpacked
 from evenhand.graders.fitted.grader_card import FittedCard, HeldOut, LabelSource
+from evenhand.graders.fitted.question_part import SCALE, LogOdds, QuestionPart, Standard
+from evenhand.graders.fitted.questions import QUESTIONS
 from evenhand.graders.fitted.training import THRESHOLD, Grams, Labels, Mask, TrainedRows, train, weights_of
 from evenhand.pairs.gold import HEDGING_LEVELS, GoldItem, GoldMeasure, GoldSet, in_halves
 from evenhand.statistics.agreement_intervals import agreement
 from evenhand.statistics.bootstrap import ClusterBootstrap
 from evenhand.statistics.detection import roc_auc
+from evenhand.studies.fit_questions import FitAnswers, ask_about
 from evenhand.studies.gold import load_gold
+from evenhand.studies.watch import StudyWatch, UnwatchedStudy
 
 TARGETS: Mapping[GoldMeasure, Mapping[str, float]] = {
     GoldMeasure.REFUSAL: {"full": 1.0, "none": 0.0},
@@ -116,11 +120,15 @@ def family(model: str) -> str:
 class Problem:
     """Rows with labels, their features, and Gram matrices of them as they are needed."""
 
-    def __init__(self, examples: Sequence[Example]) -> None:
+    def __init__(self, examples: Sequence[Example], answers: FitAnswers | None = None) -> None:
+        """Take the rows, and what a model answered about them, row by row."""
         self.examples = tuple(examples)
+        self.answers = answers
         self.seen: tuple[Views, ...] = tuple(views(each.request, each.response) for each in examples)
         self.target = np.array([each.target for each in examples])
         self.grams = Grams(self.seen)
+        # From the fitting halves alone, as all else that a fit knows.
+        self.standard = Standard.of(answers.values[self.where(half="fit")]) if answers else None
 
     def where(self, *, half: str = "", sources: Sequence[str] = (), but_family: str = "", of_family: str = "") -> Mask:
         """Return the rows of a half, of some sources, of one family of models or of all but one."""
@@ -134,7 +142,20 @@ class Problem:
             ]
         )
 
-    def train(self, blocks: Sequence[Block], fitted: Mask, by: str, practice: Sequence[str] = ()) -> TrainedRows:
+    def dense(self, scale: float) -> npt.NDArray[np.float64] | None:
+        """Return the features that the questions' log odds make, each with its share of the scale; None for 0."""
+        if self.answers is None or self.standard is None or not scale:
+            return None
+        return self.standard.features(self.answers.values, scale)
+
+    def train(
+        self,
+        blocks: Sequence[Block],
+        fitted: Mask,
+        by: str,
+        practice: Sequence[str] = (),
+        questions: float = 0.0,
+    ) -> TrainedRows:
         """Fit to some rows.
 
         Args:
@@ -142,14 +163,25 @@ class Problem:
             fitted: the rows.
             by: what is left out in turn to choose the penalty: family, model or cluster.
             practice: sources that have less weight and neither choose the penalty nor set the probabilities.
+            questions: the scale of the questions' log odds beside blocks, whose own is 1; 0 without them. A row about
+                which nothing was asked has 0 for all of them.
         """
         groups = [str(getattr(each, by)) for each in self.examples]
         labels = Labels(self.target, groups, self.where(sources=practice) if practice else None)
-        return train(self.grams.of(blocks), labels, fitted)
+        return train(self.grams.of(blocks, self.dense(questions)), labels, fitted)
 
-    def margins(self, trained: TrainedRows, blocks: Sequence[Block], rows: Mask) -> npt.NDArray[np.float64]:
+    def margins(
+        self, trained: TrainedRows, blocks: Sequence[Block], rows: Mask, questions: float = 0.0
+    ) -> npt.NDArray[np.float64]:
         """Return the log odds of some rows."""
-        return trained.margins(self.grams.of(blocks), np.flatnonzero(rows))
+        return trained.margins(self.grams.of(blocks, self.dense(questions)), np.flatnonzero(rows))
+
+    def question_part(self, trained: TrainedRows) -> QuestionPart | None:
+        """Return the questions with the weights that a fit gives them; None without any."""
+        dense = self.dense(SCALE)
+        if dense is None or self.answers is None or self.standard is None:
+            return None
+        return self.answers.part(self.standard, dense[trained.rows].T @ trained.dual)
 
 
 def held_out_figures(
@@ -191,7 +223,8 @@ def put_together(
     notes: Sequence[str] = (),
 ) -> tuple[FittedGrader, bytes]:
     """Return the grader as it will be read back, without figures, and the bytes of its weights."""
-    content = packed(*weights_of(trained, problem.seen, blocks))
+    part = problem.question_part(trained)
+    content = packed(*weights_of(trained, problem.seen, blocks), part.sha256 if part else "")
     fitted = Counter(problem.examples[row].source for row in trained.rows)
     positive, negative = CLASSES[measure]
     card = FittedCard(
@@ -212,13 +245,22 @@ def put_together(
         figures=(),
         weights_sha256=hashlib.sha256(content).hexdigest(),
         notes=tuple(notes),
+        questions=part,
     )
     return FittedGrader(card, unpacked(content)), content
 
 
-def figures_on(grader: FittedGrader, examples: Sequence[Example], data: str, held_out: str) -> HeldOut:
-    """Return how a grader does on examples that it has not seen."""
-    probabilities = grader.probabilities([each.request for each in examples], [each.response for each in examples])
+def figures_on(
+    grader: FittedGrader,
+    examples: Sequence[Example],
+    data: str,
+    held_out: str,
+    log_odds: LogOdds | None = None,
+) -> HeldOut:
+    """Return how a grader does on examples that it has not seen; ``log_odds`` are for one that has questions."""
+    probabilities = grader.probabilities(
+        [each.request for each in examples], [each.response for each in examples], log_odds
+    )
     called = probabilities > grader.card.threshold
     return held_out_figures(examples, probabilities, called, data=data, held_out=held_out, shipped=True)
 
@@ -239,6 +281,8 @@ def fit_grader(
     folder: Path | None = None,
     features: str = "",
     leave_out: str = "cluster",
+    questions: str = "",
+    watch: StudyWatch | None = None,
 ) -> FittedCard:
     """Fit a grader to the fitting halves of gold sets, test it on the testing halves, and write it.
 
@@ -251,6 +295,9 @@ def fit_grader(
         folder: where the public gold sets are.
         features: one of ``FEATURES``; empty for what suits the measure.
         leave_out: what is left out in turn to choose the penalty: cluster (issue or request), family or model.
+        questions: an embedded model whose log odds of short questions are features, too. It is asked about all rows
+            but practice, and its replies are kept in ``X.ledger.sqlite``: a fit that was interrupted goes on there.
+        watch: told how far it is.
 
     Raises:
         InputError: gold that can't be read, holds no labels of the measure, or of one class only.
@@ -262,18 +309,56 @@ def fit_grader(
     examples = examples_of(sets, measure)
     if not examples:
         raise InputError(f"no labels for {measure.value}", source=", ".join(gold), way_out="name another gold set")
-    problem = Problem(examples)
+    names = [each.name for each in practised]
+    answers: FitAnswers | None = None
+    notes: list[str] = []
+    if questions:
+        answers, examples, notes = _answered(
+            examples,
+            measure,
+            names,
+            model=questions,
+            ledger=output.with_suffix(".ledger.sqlite"),
+            watch=watch or UnwatchedStudy(),
+        )
+    problem = Problem(examples, answers)
     blocks = FEATURES[features or USUAL_FEATURES[measure]]
-    trained = problem.train(blocks, problem.where(half="fit"), leave_out, [each.name for each in practised])
-    grader, content = put_together(problem, trained, blocks, name=output.stem, measure=measure, sets=sets)
+    scale = SCALE if answers else 0.0
+    trained = problem.train(blocks, problem.where(half="fit"), leave_out, names, scale)
+    grader, content = put_together(problem, trained, blocks, name=output.stem, measure=measure, sets=sets, notes=notes)
     figures = []
     for source in dict.fromkeys(each.source for each in examples):
-        test = [each for each in examples if each.source == source and each.half == "test"]
+        rows = np.flatnonzero(problem.where(half="test", sources=[source]) & ~np.isnan(problem.target))
+        test = [examples[row] for row in rows]
         if len({each.target for each in test} & {0.0, 1.0}) == 2:
-            figures.append(figures_on(grader, test, source, "issues, or requests where no issue is named"))
+            held_out = "issues, or requests where no issue is named"
+            log_odds = answers.of_rows(rows) if answers else None
+            figures.append(figures_on(grader, test, source, held_out, log_odds))
     card = _with_figures(grader.card, figures)
     write_grader(output, card, content)
     return card
+
+
+def _answered(
+    examples: Sequence[Example],
+    measure: GoldMeasure,
+    practice: Sequence[str],
+    *,
+    model: str,
+    ledger: Path,
+    watch: StudyWatch,
+) -> tuple[FitAnswers, list[Example], list[str]]:
+    """Return a model's answers, the examples (those it said nothing readable about have no target), and notes."""
+    taught = [each.half == "fit" and each.source in practice for each in examples]
+    asked = np.array([not np.isnan(each.target) for each in examples]) & ~np.array(taught)
+    units = [(each.request, each.response) for each in examples]
+    answers = ask_about(units, asked, QUESTIONS[measure], name=model, ledger_path=ledger, watch=watch)
+    lost = asked & ~answers.known
+    notes = [f"{model} was not asked about practice texts; its log odds count as average there."] if any(taught) else []
+    if lost.any():
+        notes.append(f"{int(lost.sum())} of {int(asked.sum())} texts were left out: {model} gave no readable answer.")
+    found = [replace(each, target=np.nan) if gone else each for each, gone in zip(examples, lost, strict=True)]
+    return answers, found, notes
 
 
 def _with_figures(card: FittedCard, figures: Sequence[HeldOut]) -> FittedCard:

@@ -16,7 +16,8 @@ from evenhand.graders.fitted.judging import FITTED, FittedGraders
 from evenhand.pairs.paired_prompt import set_hash
 from evenhand.studies.audit.grade import weigh
 from evenhand.studies.audit.plan import GradingPlan
-from evenhand.studies.audit.record import responses_hash, sha256_of_text
+from evenhand.studies.audit.put_questions import put_questions
+from evenhand.studies.audit.record import ASKED, responses_hash, sha256_of_text
 from evenhand.studies.audit.respond import Decoding, respond
 from evenhand.studies.audit.response import Response
 from evenhand.studies.audit.run import Graders
@@ -84,6 +85,8 @@ class _Fitted:
     here: FittedGraders | None
     problem: str
     """Why they are not here; empty where they are."""
+    asked: Mapping[str, RecordedModel]
+    """The embedded models that they asked, by measure."""
 
     @property
     def same(self) -> bool:
@@ -96,11 +99,12 @@ def _fitted(run: SavedRun) -> dict[str, _Fitted]:
     for grading in run.settings["gradings"]:
         cards = tuple(FittedCard.from_json(card) for card in grading["grader"].get(FITTED, ()))
         if cards:
-            name = grading["grader"]["name"]
+            name, asked = grading["grader"]["name"], grading["grader"].get(ASKED, {})
+            models = {measure: RecordedModel(described) for measure, described in asked.items()}
             try:
-                found[name] = _Fitted(name, cards, FittedGraders.load(name), "")
+                found[name] = _Fitted(name, cards, FittedGraders.load(name), "", models)
             except InputError as error:
-                found[name] = _Fitted(name, cards, None, str(error).rstrip("."))
+                found[name] = _Fitted(name, cards, None, str(error).rstrip("."), models)
     return found
 
 
@@ -192,7 +196,7 @@ def _judgments(
         described, instruments = grading["grader"], sets[grading["instruments"]["set"]]
         weighed = fitted.get(described["name"])
         if weighed is not None:
-            judgments += _weighed(weighed, instruments.name, run, responses)
+            judgments += _weighed(weighed, instruments.name, run, responses, carry_out)
             continue
         plan = GradingPlan(
             graders=(described["name"],),
@@ -206,13 +210,17 @@ def _judgments(
     return judgments
 
 
-def _weighed(fitted: _Fitted, set_name: str, run: SavedRun, responses: Sequence[Response]) -> list[Judgment]:
+def _weighed(
+    fitted: _Fitted, set_name: str, run: SavedRun, responses: Sequence[Response], carry_out: LedgerCarrier
+) -> list[Judgment]:
     """Return the judgments of fitted graders; as they were saved where the weights are not those of the record.
 
     A check of the weights has said so, and whatever follows from these judgments can still be checked.
     """
     if fitted.same and fitted.here is not None:
-        return weigh(fitted.here, run.pairs, responses)
+        helpers = {(fitted.name, measure): model for measure, model in fitted.asked.items()}
+        log_odds = put_questions(fitted.here, helpers, run.pairs, responses, carry_out)
+        return weigh(fitted.here, run.pairs, responses, log_odds)
     return [one for one in run.judgments if (one.grader, one.instruments) == (fitted.name, set_name)]
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from evenhand.errors import InputError
 from evenhand.graders.fitted.features import BITS, Floats, views, weighed
 from evenhand.graders.fitted.grader_card import FittedCard
+from evenhand.graders.fitted.question_part import LogOdds
 from evenhand.statistics.logistic import sigmoid
 
 BUILTIN_GRADERS = ("refusal", "hedging")
@@ -26,6 +27,7 @@ _MOST_MARGIN = 30.0
 _AT_ONCE = 64
 """Answers whose n-grams are looked up together."""
 _TOO_LARGE = 64 << 20
+_QUESTIONS = "questions_sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class FittedGrader:
         way_out = "fit it again with `evenhand fit-grader`, or copy both of its files"
         try:
             card = FittedCard.from_json(json.loads(card_bytes))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, InputError) as error:
             raise InputError(f"is no card of a fitted grader ({error})", source=source, way_out=way_out) from error
         found = hashlib.sha256(weights).hexdigest()
         if found != card.weights_sha256:
@@ -82,18 +84,43 @@ class FittedGrader:
                 source=source,
                 way_out=way_out,
             )
-        return cls(card, unpacked(weights, source))
+        table, questions_sha256 = unpacked(weights, source), questions_of(weights)
+        if questions_sha256 != (card.questions.sha256 if card.questions else ""):
+            raise InputError("the questions are not those of its weights", source=source, way_out=way_out)
+        return cls(card, table)
 
-    def probabilities(self, prompts: Sequence[str], responses: Sequence[str]) -> Floats:
-        """Return the probability of the label of each answer, above 0 and below 1, shape (answers,)."""
-        if len(prompts) != len(responses):
+    def probabilities(
+        self, prompts: Sequence[str], responses: Sequence[str], log_odds: LogOdds | None = None
+    ) -> Floats:
+        """Return the probability of the label of each answer, above 0 and below 1, shape (answers,).
+
+        Args:
+            prompts: what was asked.
+            responses: the answers.
+            log_odds: what the model of the card's questions says of them, where the card has questions. Where it could
+                not be read, the probability is NaN.
+
+        Raises:
+            InputError: the card has questions, and nobody was asked them.
+        """
+        part = self.card.questions
+        if len(prompts) != len(responses) or (log_odds is not None and len(log_odds.values) != len(responses)):
             raise ValueError(f"{len(prompts)} prompts and {len(responses)} responses")
+        if part is not None and log_odds is None:
+            raise InputError(
+                f"asks {len(part.questions)} questions of {part.model}, and no model can be asked here",
+                source=self.card.name,
+                way_out="use it in `evenhand audit`, `regrade` or `validate`, or take a grader without questions",
+            )
         margins = [
             self._margins(prompts[start : start + _AT_ONCE], responses[start : start + _AT_ONCE])
             for start in range(0, len(prompts), _AT_ONCE)
         ]
+        total = np.concatenate([np.empty(0), *margins])
+        if part is not None and log_odds is not None:
+            total += part.margins(log_odds.values)
         # Beyond this a probability is 0 or 1 to any reader, and its logarithm would no longer be finite.
-        return sigmoid(np.clip(np.concatenate([np.empty(0), *margins]), -_MOST_MARGIN, _MOST_MARGIN))
+        return sigmoid(np.clip(total, -_MOST_MARGIN, _MOST_MARGIN))
 
     def verdicts(self, prompts: Sequence[str], responses: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return whether the label holds of each answer at the card's threshold."""
@@ -109,15 +136,18 @@ class FittedGrader:
         return total
 
 
-def packed(buckets: npt.NDArray[np.int64], weights: Floats) -> bytes:
+def packed(buckets: npt.NDArray[np.int64], weights: Floats, questions_sha256: str = "") -> bytes:
     """Return weights as the bytes of an npz file, the same for the same weights.
 
-    Buckets are kept as steps from one to the next, weights in half precision.
+    Buckets are kept as steps from one to the next, weights in half precision. The weights of questions stand in the
+    card; the file holds their hash, so that its own is that of all.
     """
     arrays: dict[str, npt.NDArray[Any]] = {
         "steps": np.diff(buckets, prepend=0).astype(np.uint32),
         "weights": weights.astype(np.float16),
     }
+    if questions_sha256:
+        arrays[_QUESTIONS] = np.frombuffer(bytes.fromhex(questions_sha256), dtype=np.uint8)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():
@@ -143,6 +173,17 @@ def unpacked(content: bytes, source: str = "") -> npt.NDArray[np.float32]:
             way_out="fit it again, or copy both of its files",
         ) from error
     return table
+
+
+def questions_of(content: bytes) -> str:
+    """Return the hash (hex) of the questions that the weights of an npz file's bytes belong to; empty for none."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        if _QUESTIONS not in arrays.files:
+            return ""
+        try:
+            return bytes(arrays[_QUESTIONS].astype(np.uint8)).hex()
+        except ValueError:
+            return "not to be read"
 
 
 def _arrays(content: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:

@@ -5,9 +5,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from evenhand.graders.fitted.features import BITS, Block
+from evenhand.graders.fitted.question_part import QuestionPart
 from evenhand.statistics.estimate import Estimate
 
 FORMAT = 1
+FORMAT_WITH_QUESTIONS = 2
+"""So that a version that knows nothing of questions takes no card for one without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,28 @@ class FittedCard:
     weights_sha256: str
     notes: tuple[str, ...] = ()
     bits: int = BITS
-    format: int = FORMAT
+    questions: QuestionPart | None = None
+    """What an embedded model is asked about an answer besides; None where no model is needed."""
+
+    @property
+    def format(self) -> int:
+        """The card's format."""
+        return FORMAT if self.questions is None else FORMAT_WITH_QUESTIONS
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values; ``from_json`` takes them back."""
-        return asdict(self)
+        values = asdict(self) | {"format": self.format}
+        values.pop("questions")
+        return values if self.questions is None else values | {"questions": self.questions.as_json()}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Read a card back; raises ``KeyError``, ``TypeError`` or ``ValueError`` for what is none."""
-        taken = {field.name: values[field.name] for field in fields(cls)}
-        if taken["format"] != FORMAT or taken["bits"] != BITS:
-            raise ValueError(f"format {taken['format']} with {taken['bits']} bits, where {FORMAT} and {BITS} are known")
+        taken = {field.name: values[field.name] for field in fields(cls) if field.name != "questions"}
+        known, expected = values["format"], FORMAT_WITH_QUESTIONS if "questions" in values else FORMAT
+        if known != expected or taken["bits"] != BITS:
+            raise ValueError(f"format {known} with {taken['bits']} bits, where {expected} and {BITS} are known")
+        taken["questions"] = QuestionPart.from_json(values["questions"]) if "questions" in values else None
         taken["blocks"] = tuple(Block.from_json(block) for block in taken["blocks"])
         taken["sources"] = tuple(LabelSource(**source) for source in taken["sources"])
         taken["figures"] = tuple(_held_out(figure) for figure in taken["figures"])

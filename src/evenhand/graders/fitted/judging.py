@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from evenhand.errors import InputError
 from evenhand.graders.fitted.grader import BUILTIN_GRADERS, FittedGrader
+from evenhand.graders.fitted.question_part import LogOdds
 from evenhand.graders.judgment import Judgment
 from evenhand.graders.model_grader import Question, judge
 from evenhand.instruments.instrument import Derivation, Form, Instrument, InstrumentSet, Unit
@@ -67,9 +68,23 @@ class FittedGraders:
         """What they answer. The set has the graders' own name, so that no two of a run are called the same."""
         return fitted_instruments(self.graders, FITTED if self.name == _PREFIX + _ALL else self.name)
 
-    def judgments(self, questions: Sequence[Question]) -> list[Judgment]:
-        """Return a judgment of each question about a response, in their order."""
-        return fitted_judgments(self.name, self.graders, questions, self.instruments.name)
+    @property
+    def asking(self) -> tuple[FittedGrader, ...]:
+        """Those that have questions for an embedded model."""
+        return tuple(grader for grader in self.graders if grader.card.questions is not None)
+
+    def judgments(self, questions: Sequence[Question], log_odds: Mapping[str, LogOdds] | None = None) -> list[Judgment]:
+        """Return a judgment of each question about a response, in their order.
+
+        Args:
+            questions: of the instruments of these graders.
+            log_odds: by measure, for graders that have questions: what their model says of the ``units_of`` the
+                measure.
+
+        Raises:
+            InputError: a grader has questions, and there is no answer to them.
+        """
+        return fitted_judgments(self.name, self.graders, questions, self.instruments.name, log_odds or {})
 
     def describe(self) -> dict[str, Any]:
         """Return what a record says of them: the cards, which name weights, labels and held-out figures."""
@@ -106,8 +121,21 @@ def fitted_instruments(graders: Sequence[FittedGrader], name: str = FITTED) -> I
     return InstrumentSet(name, instruments, derived if any(each.name == "refusal" for each in instruments) else ())
 
 
+def units_of(questions: Sequence[Question], measure: str) -> list[tuple[str, str]]:
+    """Return the request and the response that each question of a measure is about, in their order."""
+    return [
+        (question.pair.prompt(question.letter or "a"), question.responses[0])
+        for question in questions
+        if question.instrument.name == measure
+    ]
+
+
 def fitted_judgments(
-    name: str, graders: Sequence[FittedGrader], questions: Sequence[Question], instruments: str = FITTED
+    name: str,
+    graders: Sequence[FittedGrader],
+    questions: Sequence[Question],
+    instruments: str = FITTED,
+    log_odds: Mapping[str, LogOdds] | None = None,
 ) -> list[Judgment]:
     """Return a judgment of each question, in their order; each is about one response.
 
@@ -116,17 +144,22 @@ def fitted_judgments(
         graders: one a measure.
         questions: of the instruments of these graders.
         instruments: the name of the set that the questions are of.
+        log_odds: by measure, of graders that ask an embedded model: its answers about the ``units_of`` the measure. A
+            response about which one of them could not be read gets that reading.
     """
     by_measure: Mapping[str, FittedGrader] = {grader.card.measure: grader for grader in graders}
     found: dict[int, Judgment] = {}
     for measure, grader in by_measure.items():
         places = [place for place, question in enumerate(questions) if question.instrument.name == measure]
-        asked = [questions[place] for place in places]
-        prompts = [question.pair.prompt(question.letter or "a") for question in asked]
-        probabilities = grader.probabilities(prompts, [question.responses[0] for question in asked])
-        for place, question, probability in zip(places, asked, probabilities.tolist(), strict=True):
-            # Yes and No, in the order of the scale. Nothing was asked in words, so no mass was captured either.
-            reading = Reading(State.OK, (probability, 1 - probability), None)
+        units = units_of(questions, measure)
+        answers = (log_odds or {}).get(measure)
+        probabilities = grader.probabilities(
+            [prompt for prompt, _ in units], [response for _, response in units], answers
+        ).tolist()
+        for row, (place, probability) in enumerate(zip(places, probabilities, strict=True)):
+            problem = answers.problems[row] if answers else None
+            # Yes and No, in the order of the scale. Nothing was asked in these words, so no mass was captured either.
+            reading = problem or Reading(State.OK, (probability, 1 - probability), None)
             version = grader.card.weights_sha256[:16]
-            found[place] = judge(question, [reading], name, "", instruments=instruments, answered_by=version)
+            found[place] = judge(questions[place], [reading], name, "", instruments=instruments, answered_by=version)
     return [found[place] for place in range(len(questions))]

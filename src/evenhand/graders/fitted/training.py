@@ -72,9 +72,9 @@ class Grams:
         self._seen = seen
         self._of_block: dict[Block, npt.NDArray[np.float32]] = {}
 
-    def of(self, blocks: Sequence[Block]) -> Floats:
-        """Return the sum over blocks, shape (rows, rows)."""
-        total = np.zeros((len(self._seen),) * 2)
+    def of(self, blocks: Sequence[Block], dense: Floats | None = None) -> Floats:
+        """Return the sum over blocks, and over columns of features that are no n-grams, shape (rows, rows)."""
+        total = np.zeros((len(self._seen),) * 2) if dense is None else dense @ dense.T
         for block in blocks:
             if block not in self._of_block:
                 self._of_block[block] = gram_of([features(view, block) for view in self._seen]).astype(np.float32)

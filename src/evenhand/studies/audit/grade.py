@@ -6,6 +6,7 @@ from itertools import islice
 from evenhand.execution import Answered
 from evenhand.graders import Judgment, Question, ask_all, derive, judge
 from evenhand.graders.fitted.judging import FittedGraders
+from evenhand.graders.fitted.question_part import LogOdds
 from evenhand.instruments import InstrumentSet
 from evenhand.models import Model
 from evenhand.pairs import PairedPrompt
@@ -49,10 +50,18 @@ async def grade(
     return judgments + derived(judgments, instruments, pairs)
 
 
-def weigh(graders: FittedGraders, pairs: Sequence[PairedPrompt], responses: Sequence[Response]) -> list[Judgment]:
-    """Return the judgments of fitted graders, which take no call, those that follow from others at the end."""
+def weigh(
+    graders: FittedGraders,
+    pairs: Sequence[PairedPrompt],
+    responses: Sequence[Response],
+    log_odds: Mapping[str, LogOdds] | None = None,
+) -> list[Judgment]:
+    """Return the judgments of fitted graders, those that follow from others at the end.
+
+    It takes no call: of graders with questions, ``log_odds`` are what ``put_questions`` returned.
+    """
     instruments = graders.instruments
-    judgments = graders.judgments(list(ask_all(instruments, pairs, texts_of(responses))))
+    judgments = graders.judgments(list(ask_all(instruments, pairs, texts_of(responses))), log_odds)
     return judgments + derived(judgments, instruments, pairs)
 
 

@@ -23,6 +23,8 @@ from evenhand.studies.audit.respond import Decoding
 from evenhand.studies.audit.response import Response
 
 RECORD_SCHEMA = 2
+ASKED = "asked"
+"""Where a record says which models a fitted grader asked, by measure."""
 FITTED_READING = "fitted map"
 """How fitted graders are read, as records and validity cards have it."""
 _PACKAGES = ("aiohttp", "jinja2", "numpy", "polars", "xllamacpp")
@@ -52,11 +54,15 @@ def grading_record(
     }
 
 
-def fitted_record(graders: FittedGraders) -> dict[str, Any]:
-    """Return what a record says of fitted graders: their cards, which hold labels, figures and the weights' hash."""
+def fitted_record(graders: FittedGraders, helpers: Mapping[tuple[str, str], Model] | None = None) -> dict[str, Any]:
+    """Return what a record says of fitted graders: their cards, which hold labels, figures and the weights' hash.
+
+    Of those that ask embedded models, ``helpers`` by the graders' name and the measure, it says whom as well.
+    """
     instruments = graders.instruments
+    asked = {measure: described(model) for (name, measure), model in (helpers or {}).items() if name == graders.name}
     return {
-        "grader": graders.describe(),
+        "grader": graders.describe() | ({ASKED: asked} if asked else {}),
         "instruments": {
             "name": FITTED,
             "set": instruments.name,

@@ -1,7 +1,7 @@
 """The audit: paired prompts to a subject, its responses to graders, their readings to figures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.errors import InputError
@@ -19,6 +19,7 @@ from evenhand.report import AuditSummary
 from evenhand.studies.audit.grade import grade, weigh
 from evenhand.studies.audit.plan import AuditPlan, GradingPlan
 from evenhand.studies.audit.positive import check_positive
+from evenhand.studies.audit.put_questions import open_helpers, put_questions
 from evenhand.studies.audit.record import audit_record, audit_settings, described, fitted_record, grading_record
 from evenhand.studies.audit.respond import Decoding, provided_responses, respond, texts_of
 from evenhand.studies.audit.response import Response
@@ -61,6 +62,8 @@ class Graders:
     fitted: tuple[FittedGraders, ...] = ()
     cards: tuple[GivenCards, ...] = ()
     """Validity cards of the user's."""
+    helpers: Mapping[tuple[str, str], Model] = field(default_factory=dict)
+    """Embedded models that fitted graders ask, by the graders' name and the measure."""
 
     @property
     def sets(self) -> tuple[InstrumentSet, ...]:
@@ -72,11 +75,21 @@ class Graders:
         self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut
     ) -> list[Judgment]:
         """Return the judgments of all graders, each going its own way; those of fitted graders at the end."""
-        weighed = [judgment for graders in self.fitted for judgment in weigh(graders, pairs, responses)]
-        return self.ask(pairs, responses, carry_out) + weighed
+        found = self._of_models(pairs, responses, carry_out)
+        for graders in self.fitted:
+            log_odds = put_questions(graders, self.helpers, pairs, responses, carry_out)
+            found += weigh(graders, pairs, responses, log_odds)
+        return found
 
-    def ask(self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut) -> list[Judgment]:
-        """Return the judgments of the models."""
+    def ask(self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut) -> None:
+        """Take a carrier through all that models are asked."""
+        self._of_models(pairs, responses, carry_out)
+        for graders in self.fitted:
+            put_questions(graders, self.helpers, pairs, responses, carry_out)
+
+    def _of_models(
+        self, pairs: Sequence[PairedPrompt], responses: Sequence[Response], carry_out: CarryOut
+    ) -> list[Judgment]:
         instruments = self.instruments
         if instruments is None:
             return []
@@ -100,7 +113,7 @@ class Graders:
             for model in self.models
             if self.instruments is not None
         ]
-        return of_models + [fitted_record(graders) for graders in self.fitted]
+        return of_models + [fitted_record(graders, self.helpers) for graders in self.fitted]
 
 
 def audit(plan: AuditPlan, watch: StudyWatch | None = None) -> AuditResult:
@@ -165,8 +178,9 @@ def open_graders(plan: GradingPlan, settings: Mapping[str, ModelSettings], watch
     """
     cards = read_given_cards(plan.cards)
     fitted = tuple({one.name: one for one in (FittedGraders.load(name) for name in plan.fitted)}.values())
+    helpers = open_helpers(fitted, lambda name: open_model(name, ModelRole.GRADER, watch, settings))
     if not plan.models:
-        return Graders(plan, None, {}, (), fitted, cards)
+        return Graders(plan, None, {}, (), fitted, cards, helpers)
     instruments, source = load_instruments(plan.instruments)
     if any(one.instruments.name == instruments.name for one in fitted):
         raise InputError(
@@ -175,7 +189,7 @@ def open_graders(plan: GradingPlan, settings: Mapping[str, ModelSettings], watch
             way_out="give the prompt file another name",
         )
     models = tuple(open_model(name, ModelRole.GRADER, watch, settings) for name in plan.models)
-    return Graders(plan, instruments, source, models, fitted, cards)
+    return Graders(plan, instruments, source, models, fitted, cards, helpers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +211,8 @@ class _Work:
     @classmethod
     def prepared(cls, plan: AuditPlan, watch: StudyWatch) -> "_Work":
         check_kind(plan.out, RunKind.AUDIT)
-        pairs, pairs_source = load_pairs(plan.pairs)
-        if plan.sample is not None:
-            pairs = sample_pairs(pairs, plan.sample, plan.seed)
+        whole, pairs_source = load_pairs(plan.pairs)
+        pairs = whole if plan.sample is None else sample_pairs(whole, plan.sample, plan.seed)
         settings = load_model_settings(plan.models)
         graders = open_graders(plan.grading, settings, watch)
         analysis = plan.full_analysis
@@ -210,9 +223,19 @@ class _Work:
         if plan.responses is None:
             subject = open_model(plan.subject, ModelRole.SUBJECT, watch, settings)
             return cls(plan, pairs, pairs_source, system_prompt, graders, gradings, subject, {}, {})
-        provided = read_responses(plan.responses, pairs)
+        drawn = {pair.pair_id for pair in pairs}
+        # Found in the whole set: a file may answer more than the sample.
+        found = read_responses(plan.responses, whole)
+        provided = {place: text for place, text in found.items() if place[0] in drawn}
         answered = {pair_id for pair_id, _ in provided}
         there = [pair for pair in pairs if pair.pair_id in answered]
+        if not there:
+            raise InputError(
+                "answers none of the pairs of the sample",
+                source=plan.responses.name,
+                field="--sample",
+                way_out="give the --sample and the --seed by which the prompts were drawn, or no --sample",
+            )
         half = 2 * len(there) - len(provided)
         watch.say(
             f"{plan.responses}: responses to {len(there)} of {len(pairs)} pairs"
