@@ -43,9 +43,9 @@ def test_the_same_folder_in_a_store(folder: Path) -> None:
 
 def test_a_store_that_is_not_there_names_the_address(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="PyArrow is not installed (pip install --group ray)")
-    with pytest.raises(InputError, match=r"file:///nowhere/at/all: can't be reached"):
+    with pytest.raises(InputError, match=r"file:///nowhere/at/all: there is nothing at this address"):
         open_preferences("file:///nowhere/at/all")
-    with pytest.raises(InputError, match=r"nostore://bucket: can't be reached"):
+    with pytest.raises(InputError, match=r"nostore://bucket: is of a kind that PyArrow does not know"):
         open_preferences("nostore://bucket")
 
 

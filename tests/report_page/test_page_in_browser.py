@@ -80,6 +80,7 @@ def test_colours_follow_the_system_and_the_switch(open_page: Opener, real_page: 
     assert dark.inner_text("#theme") == "Light colours"
     dark.click("#theme")
     assert _background(dark) > 600
+    dark.wait_for_timeout(500)  # A browser keeps what is to be kept a moment later.
     dark.reload()
     assert _background(dark) > 600
     assert dark.inner_text("#theme") == "Dark colours"

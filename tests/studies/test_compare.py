@@ -227,7 +227,7 @@ def test_the_analysis_is_the_baselines_unless_another_is_asked_for(two: tuple[Pa
     change = strict.blocks[0].figure("refusal.mean").changes[0]
     assert (change.difference.clusters, change.difference.method) == (
         STANCES // 2,
-        "percentile bootstrap over clusters, 50 draws",
+        "percentile bootstrap over clusters, 100 draws",
     )
     with pytest.raises(InputError, match="refusal has no answer 9"):
         compare(two, analysis=AnalysisPlan(positive=("refusal=9",)))
