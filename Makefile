@@ -4,13 +4,17 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint bench extras docs clean
+.PHONY: demo test slow lint bench extras docs clean
 
 demo: $(STAMP)
 	$(BIN)/evenhand demo --out runs/demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# All of it, with more examples of each property and a cluster that loses a node; takes half an hour.
+slow: $(STAMP) extras
+	EVENHAND_SLOW=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -15,7 +15,10 @@ from evenhand.pairs import PairedPrompt, Side, StanceKind
 from evenhand.readings import Reply, TokenPosition
 
 SHARED = Path(__file__).parent.parent.parent / "shared"
-settings.register_profile("unhurried", deadline=None)  # how fast a machine is under load is not under test
+SLOW = bool(os.environ.get("EVENHAND_SLOW"))
+"""Set by `make slow`: more examples of each property, and what takes minutes."""
+# How fast a machine is under load is not under test.
+settings.register_profile("unhurried", deadline=None, max_examples=100 if SLOW else 40)
 settings.load_profile("unhurried")
 
 

@@ -117,7 +117,7 @@ def test_published_files_from_a_folder(own_cache: Path, tmp_path: Path) -> None:
 
 
 AUDIT = [
-    *("audit", "--pairs", "builtin:us", "--sample", "6", "--seed", "1", "--subject", "smollm2-135m"),
+    *("audit", "--pairs", "builtin:us", "--sample", "3", "--seed", "1", "--subject", "smollm2-135m"),
     *("--grader", "smollm2-135m", "--instruments", "compact", "--max-tokens", "24"),
 ]
 
@@ -157,7 +157,7 @@ def test_a_subject_that_answers_nothing_is_no_measurement(tmp_path: Path) -> Non
 
 
 @pytest.mark.embedded
-@pytest.mark.parametrize(("how", "after"), [(signal.SIGKILL, 4), (signal.SIGKILL, 16), (signal.SIGINT, 5)])
+@pytest.mark.parametrize(("how", "after"), [(signal.SIGKILL, 3), (signal.SIGKILL, 9), (signal.SIGINT, 4)])
 def test_stopped_in_mid_run_and_gone_on(tmp_path: Path, subject_weights: Path, how: signal.Signals, after: int) -> None:
     """Every committed reply is used again, whether the run was killed while the subject or the grader was at work."""
     out = tmp_path / "run"
@@ -176,7 +176,7 @@ def test_stopped_in_mid_run_and_gone_on(tmp_path: Path, subject_weights: Path, h
     assert not (out / "summary.json").exists()
     found = run(*AUDIT, "--out", str(out))
     assert found.returncode == 0, found.stderr
-    asked = 12 + 24
+    asked = 6 + 12
     assert replies(out / "ledger.sqlite") == asked
     assert f"{asked - kept} calls of models; {kept} replies were in the ledger" in found.stdout
 

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from conftest import SLOW
 from evenhand.execution import Ledger
 from evenhand.execution.shards import table_files
 from evenhand.studies.rate import RatePlan, rate
@@ -21,6 +22,7 @@ from rating_server import RatingServer, rating_server
 from ray_nodes import RayCluster
 from store_servers import CANARY, NO_AWS, Store
 
+SOME = 400
 PAIRS, QUESTIONS = 2000, 6
 EVENHAND = [sys.executable, "-c", "from evenhand.cli import main; main()"]
 _ORDER = ["grader", "protocol", "question", "pair_id", "order", "repeat"]
@@ -84,11 +86,11 @@ class World:
             *("--out", str(out), "--engine", "ray", "--ray-address", self.address, "--ray-workers", "2", "--quiet"),
         ]
 
-    def with_ledger(self, out: Path) -> Path:
-        """Make a run folder whose ledger holds what one machine asked."""
+    def with_ledger(self, out: Path, of: Path | None = None) -> Path:
+        """Make a run folder whose ledger holds what one machine asked for another run."""
         out.mkdir()
         with Ledger(out / "ledger.sqlite") as ledger:
-            ledger.absorb(self.local / "ledger.sqlite")
+            ledger.absorb((of or self.local) / "ledger.sqlite")
         return out
 
 
@@ -109,13 +111,13 @@ def _table(folder: Path, name: str, order: list[str]) -> pl.DataFrame:
     return pl.read_parquet(table_files(folder, name)).sort(order)
 
 
-def _same(one: Path, other: Path) -> None:
+def _same(one: Path, other: Path, count: int = PAIRS) -> None:
     ratings = [_table(folder, "ratings", _ORDER) for folder in (one, other)]
-    assert ratings[0].height == PAIRS * QUESTIONS * 2 + 25 * QUESTIONS * 2
+    assert ratings[0].height == count * QUESTIONS * 2 + 25 * QUESTIONS * 2
     assert ratings[0].equals(ratings[1])
     pairs = [_table(folder, "pairs", ["pair_id"]) for folder in (one, other)]
     assert pairs[0].equals(pairs[1])
-    assert pairs[0].height == PAIRS
+    assert pairs[0].height == count
 
 
 def test_killed_workers_and_drivers_lose_nothing_and_rate_nothing_twice(
@@ -150,12 +152,14 @@ def test_killed_workers_and_drivers_lose_nothing_and_rate_nothing_twice(
 
 
 def test_a_ledger_of_one_machine_a_damaged_shard_and_back(world: World, tmp_path: Path) -> None:
-    out = world.with_ledger(tmp_path / "run")
+    plain = world.with_ledger(tmp_path / "plain")
+    rate(world.plan(plain, sample=SOME, seed=3))
+    out = world.with_ledger(tmp_path / "run", plain)
     before = world.server.asked().total()
-    command = world.command(out)
+    command = [*world.command(out), "--sample", f"{SOME}", "--seed", "3"]
     found = _run(command)
     assert found.returncode == 0, found.stderr
-    _same(world.local, out)
+    _same(plain, out, SOME)
     shards = table_files(out, "ratings")
     assert len(shards) > 1
     content = shards[0].read_bytes()
@@ -164,19 +168,19 @@ def test_a_ledger_of_one_machine_a_damaged_shard_and_back(world: World, tmp_path
     assert refused.returncode != 0
     assert "can't be read" in refused.stderr
     assert _run(command).returncode == 0
-    _same(world.local, out)
+    _same(plain, out, SOME)
     figures = []
-    for folder in (world.local, out):
+    for folder in (plain, out):
         assert _run(["effects", str(folder)]).returncode == 0
         figures.append(json.loads((folder / "effects.json").read_text()))
         del figures[-1]["made_from"]
     assert figures[0] == figures[1]
-    again = rate(world.plan(out))
+    again = rate(world.plan(out, sample=SOME, seed=3))
     assert again.calls == 0
     assert world.server.asked().total() == before, "nothing was asked again"
     assert not (out / "shards.json").exists()
     assert not (out / "ratings").exists()
-    _same(world.local, out)
+    _same(plain, out, SOME)
 
 
 def test_a_folder_in_a_store(
@@ -290,6 +294,7 @@ def test_one_configuration_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.skipif(not SLOW, reason="takes two minutes: make slow")
 def test_a_node_that_is_lost_takes_nothing_along(cluster: RayCluster, tmp_path: Path) -> None:
     """All of a node is killed, the run goes on without it; then the command is killed, and goes on when given again."""
     (tmp_path / "data").mkdir()
