@@ -12,7 +12,7 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-# All of it, with more examples of each property and a cluster that loses a node; takes half an hour.
+# All of it, and what takes minutes: a cluster that loses a node.
 slow: $(STAMP) extras
 	EVENHAND_SLOW=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

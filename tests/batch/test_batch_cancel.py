@@ -1,32 +1,18 @@
 """Batches that are cancelled, and models at several addresses."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from batch_runs import QUICK, everything_in, rate_plan, rows, said
-from batch_server import CANARY, BatchServer, batch_server
+from batch_server import CANARY, BatchServer
 from evenhand.errors import InputError
 from evenhand.execution.batch import BatchLimits, FileState, Manifest
 from evenhand.models import AccessError
 from evenhand.studies.batch import WriteOptions, cancel, collect, status, submit, write
 from evenhand.studies.rate import rate
 from evenhand.studies.rate.run import stages_of_rate
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[BatchServer]:
-    with batch_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: BatchServer, monkeypatch: pytest.MonkeyPatch) -> BatchServer:
-    monkeypatch.setenv("EVENHAND_API_KEY", CANARY)
-    running.reset()
-    return running
 
 
 @pytest.fixture

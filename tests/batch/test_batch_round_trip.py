@@ -1,13 +1,12 @@
 """A run by way of batch files comes to what the same run comes to online, whatever happens to the lines."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from batch_runs import QUICK, audit_of, everything_in, holding, rate_plan, rows, said
-from batch_server import CANARY, MODEL, BatchServer, batch_server
+from batch_server import CANARY, MODEL, BatchServer
 from conftest import read_json
 from evenhand.execution import Ledger
 from evenhand.execution.batch import BatchLimits, FileState, Manifest
@@ -16,19 +15,6 @@ from evenhand.studies.audit.run import stages_of_audit
 from evenhand.studies.batch import Collected, WriteOptions, Written, collect, submit, write
 from evenhand.studies.rate import RatePlan, rate
 from evenhand.studies.rate.run import stages_of_rate
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[BatchServer]:
-    with batch_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: BatchServer, monkeypatch: pytest.MonkeyPatch) -> BatchServer:
-    monkeypatch.setenv("EVENHAND_API_KEY", CANARY)
-    running.reset()
-    return running
 
 
 def wrote(plan: RatePlan, **options: Any) -> Written:

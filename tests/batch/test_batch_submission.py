@@ -3,33 +3,19 @@
 import json
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from batch_runs import QUICK, audit_of, begun, everything_in, rate_plan, said
-from batch_server import CANARY, BatchServer, batch_server
+from batch_server import CANARY, BatchServer
 from evenhand.errors import InputError
 from evenhand.execution.batch import BatchLimits, FileState, Manifest
 from evenhand.models import AccessError, TransportError
 from evenhand.studies.batch import WriteOptions, collect, status, submit, write
 from evenhand.studies.rate import rate
 from evenhand.studies.rate.run import stages_of_rate
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[BatchServer]:
-    with batch_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: BatchServer, monkeypatch: pytest.MonkeyPatch) -> BatchServer:
-    monkeypatch.setenv("EVENHAND_API_KEY", CANARY)
-    running.reset()
-    return running
 
 
 @pytest.fixture

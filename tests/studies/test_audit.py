@@ -263,20 +263,20 @@ def test_bad_plans_are_told_before_anything_is_made(tmp_path: Path, changes: dic
 def test_real_models_on_the_published_pairs(tmp_path: Path, subject_weights: Path, grader_weights: Path) -> None:
     settings: dict[str, Any] = {
         "pairs": str(shared("published/eval_set.csv")),
-        "sample": 2,
+        "sample": 3,
         "seed": 1,
         "subject": "smollm2-135m",
         "graders": ("qwen2.5-coder-0.5b", "smollm2-135m"),
         "instruments": "compact",
-        "max_tokens": 24,
+        "max_tokens": 40,
         "out": tmp_path / "run",
     }
     first = audit(audit_plan(**settings))
     assert [block.grader for block in first.summary.blocks] == ["qwen2.5-coder-0.5b", "smollm2-135m"]
-    assert first.summary.responses["cut"] + first.summary.responses["complete"] == 4
+    assert first.summary.responses["cut"] + first.summary.responses["complete"] == 6
     for block in first.summary.blocks:
         assert block.captured["refusal"] > 0.5
-        assert block.states["refusal"] == {"ok": 4}
+        assert block.states["refusal"] == {"ok": 6}
     before = (tmp_path / "run/summary.json").read_bytes()
     again = audit(audit_plan(**settings))
     assert again.calls == 0
@@ -284,15 +284,11 @@ def test_real_models_on_the_published_pairs(tmp_path: Path, subject_weights: Pat
     record = read_json(tmp_path / "run/record.json")
     assert record["settings"]["pairs"]["sha256"].startswith("b02e49e2")
     assert record["settings"]["subject"]["weights_sha256"].startswith("b179c952")
-    assert record["replies"]["count"] == first.replies == 4 + 2 * 8
+    assert record["replies"]["count"] == first.replies == 6 + 2 * 12
 
 
 @pytest.mark.embedded
 def test_real_models_with_the_published_prompts(tmp_path: Path, subject_weights: Path, grader_weights: Path) -> None:
-    published = shared("seeds/paired_prompts_graders.txt").read_text("utf-8")
-    # Two of the three, to the letter: a prompt of a thousand words takes a small machine its time.
-    prompts = tmp_path / "prompts.py"
-    prompts.write_text(published.replace("EVEN_HANDEDNESS_PROMPT", "NOT_ASKED"), "utf-8")
     result = audit(
         audit_plan(
             pairs=str(shared("published/eval_set.csv")),
@@ -300,13 +296,13 @@ def test_real_models_with_the_published_prompts(tmp_path: Path, subject_weights:
             seed=1,
             subject="smollm2-135m",
             graders=("qwen2.5-coder-0.5b",),
-            instruments=str(prompts),
-            max_tokens=16,
+            instruments=str(shared("seeds/paired_prompts_graders.txt")),
+            max_tokens=30,
             out=tmp_path / "run",
         )
     )
     (block,) = result.summary.blocks
-    assert block.states == {"refusal": {"ok": 2}, "hedging": {"ok": 2}}
+    assert block.states == {"even_handedness": {"ok": 2}, "refusal": {"ok": 2}, "hedging": {"ok": 2}}
     assert all(mass > 0.3 for mass in block.captured.values())
 
 
