@@ -176,7 +176,7 @@ def _tried(
         auc=roc_auc(p, sample.positive, sample.bootstrap),
         gain=None if base is None else auc_gain(p, base, sample.positive, sample.bootstrap),
         accuracy=float(np.mean((p > 0.5) == (sample.positive == 1))),
-        captured=scores.captured,
+        captured=None if np.isnan(scores.masses).all() else float(np.nanmean(scores.masses)),
         characters=round(float(np.mean([len(question.responses[0]) for question in questions]))),
     )
 

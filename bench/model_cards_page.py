@@ -53,14 +53,14 @@ def _agreement(cards: Sequence[ValidityCard]) -> Iterator[str]:
 
 
 def _probabilities(cards: Sequence[ValidityCard]) -> Iterator[str]:
-    yield "| grader | measure | labels | Brier | ECE | best threshold | captured | could not be read |"
+    yield "| grader | measure | labels | Brier | ECE | best threshold | captured | questions not read; share of items |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for card in cards:
         unread = ", ".join(f"{number} {state}" for state, number in card.unreadable.items()) or "0"
-        captured = "-" if card.captured is None else f"{card.captured:.3f}"
         yield (
             f"| `{card.grader}` | {card.measure} | {card.gold} | {_figure(card.reliability.brier)} |"
-            f" {_figure(card.reliability.width_error)} | {_threshold(card.best_threshold)} | {captured} | {unread} |"
+            f" {_figure(card.reliability.width_error)} | {_threshold(card.best_threshold)} |"
+            f" {_figure(card.captured, 3)} | {unread}; {_figure(card.unread)} |"
         )
 
 
@@ -132,12 +132,12 @@ def _remarks(cards: Sequence[ValidityCard]) -> Iterator[str]:
             yield f"* `{card.grader}`, {card.measure} on {card.gold}: {'; '.join(card.remarks)}."
 
 
-def _figure(estimate: Estimate) -> str:
+def _figure(estimate: Estimate, digits: int = 2) -> str:
     if estimate.value is None:
         return "-"
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+        return f"{estimate.value:.{digits}f}"
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
 def _threshold(best: BestThreshold) -> str:

@@ -132,6 +132,33 @@ def test_a_verdict_against_the_grader_stands_once() -> None:
     assert shown(card).replace("\n", " ").count("can't be told from one that answers at random") == 1
 
 
+def test_captured_mass_and_what_was_not_read_have_intervals_over_clusters() -> None:
+    """Masses that differ from issue to issue alone: 30 issues of three items, as sure as 30 draws are."""
+    rows = items(90)
+    rng = np.random.default_rng(5)
+    masses = np.repeat(rng.uniform(0.8, 1.0, 30), 3)
+    states = tuple(("truncated",) if number // 3 % 10 == 0 else () for number in range(90))
+    card = validity_card(
+        GoldSet("made", "", "", "", "", rows),
+        rows,
+        Scores("refusal", {}, rng.uniform(0, 1, 90), {}, {}, states, masses),
+        GradedBy("g", "i", "compact", "probabilities", ""),
+        classes=gold_classes(GoldMeasure.REFUSAL),
+    )
+    assert card.captured.value == pytest.approx(masses.mean())
+    assert card.captured.low is not None
+    assert card.captured.high is not None
+    half_width = 2.045 * masses[::3].std(ddof=1) / np.sqrt(30)  # t with 29 degrees of freedom
+    assert (card.captured.high - card.captured.low) / 2 == pytest.approx(half_width, rel=0.2)
+    assert (card.unreadable, card.unread.clusters) == ({"truncated": 9}, 30)
+    assert card.unread.value == pytest.approx(0.1)
+    assert card.unread.low is not None
+    assert card.unread.low < 0.1 < (card.unread.high or 0)
+    text = " ".join(shown(card).split())
+    assert f"{card.captured.value:.0%} [" in text
+    assert "enter no figure (10% [" in text
+
+
 def test_a_card_of_nothing_can_be_shown() -> None:
     rows = items(6)
     nothing = np.full(6, np.nan)
@@ -142,7 +169,8 @@ def test_a_card_of_nothing_can_be_shown() -> None:
         GradedBy("g", "i", "compact", "probabilities", ""),
         classes=gold_classes(GoldMeasure.REFUSAL),
     )
-    assert (card.n, card.captured, card.unreadable) == (0, None, {"unparseable": 6})
+    assert (card.n, card.captured.value, card.unreadable) == (0, None, {"unparseable": 6})
+    assert card.unread.value == 1
     assert "is not known" in card_line(card)
     assert "6 unparseable" in shown(card)
     assert ValidityCard.from_json(json.loads(json.dumps(card.as_json(), allow_nan=False))) == card

@@ -400,8 +400,9 @@ def test_an_embedded_grader_gets_a_card(grader_weights: Path) -> None:
     given = plan("builtin-refusal", "qwen2.5-coder-0.5b", sample=10, split="fit")
     card = only(validate(given))
     assert (card.items, card.n + card.neither, card.labelled_by) == (10, 10, "construction")
-    assert card.captured is not None
-    assert card.captured > 0.5
+    assert card.captured.low is not None
+    assert card.captured.low > 0.5
+    assert card.unread.value == 0
     assert card.auc.value is not None
     assert card.auc.value > 0.5
 

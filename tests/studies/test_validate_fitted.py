@@ -136,7 +136,7 @@ def test_all_packaged_graders_give_a_card_for_each_measure_of_the_built_in_set()
             for measure, version in graders.instruments.versions.items()
             if measure in {card.measure, card.instrument}
         }
-        assert (card.orders, card.captured, card.unreadable) == ("", None, {})
+        assert (card.orders, card.captured.value, card.unread.value, card.unreadable) == ("", None, 0, {})
     assert (found.calls, found.replies) == (0, 0)
 
 

@@ -11,7 +11,7 @@ from evenhand.statistics.detection import Verdict
 from evenhand.statistics.reliability_curve import Calibration
 from evenhand.statistics.thresholds import BestThreshold
 
-CARD_SCHEMA = 1
+CARD_SCHEMA = 2
 _LABELLED = {
     "people": ("labelled by people", "labelled answers"),
     "construction": ("written to have their labels", "answers written to test it"),
@@ -135,7 +135,10 @@ class ValidityCard:
     """Items of the two classes that could be read; the figures below rest on these."""
     unreadable: dict[str, int]
     """Questions by state, those that could be read left out."""
-    captured: float | None
+    unread: Estimate
+    """Share of the items of which a question could not be read."""
+    captured: Estimate
+    """Mean captured mass over the items; none where no probabilities were read."""
     threshold: float
     table: tuple[tuple[int, ...], ...] | None
     """Items by gold class (rows) and verdict (columns), positive first."""
@@ -203,7 +206,7 @@ def card_line(card: ValidityCard) -> str:
     where = f"{card.n:,} {whose} ({name if colon else card.gold})"
     if card.observed.value is None:
         return f"{card.measure}: how it agrees with people is not known: {where}, {card.observed.method}"
-    line = f"{card.measure}: agrees with {card.whom} on {_percent(card.observed)} of {where}"
+    line = f"{card.measure}: agrees with {card.whom} on {whole_percent(card.observed)} of {where}"
     if card.kappa.value is not None:
         line += f", kappa {two_digits(card.kappa.value)}"
     if card.auc.value is not None:
@@ -224,7 +227,12 @@ def two_digits(value: float, digits: int = 2) -> str:
     return text if abs(shown) >= 1 else text.replace("0.", ".", 1)
 
 
-def _percent(estimate: Estimate) -> str:
+def whole_percent(estimate: Estimate) -> str:
+    """Return a share in whole percent with its interval.
+
+    >>> whole_percent(Estimate(0.9944, 0.981, 0.997, 60, 60, "")), whole_percent(Estimate(1.0, None, None, 9, 9, ""))
+    ('99% [98, 100]', '100%')
+    """
     value = f"{100 * (estimate.value or 0):.0f}%"
     if estimate.low is None or estimate.high is None:
         return value

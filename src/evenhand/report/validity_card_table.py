@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from evenhand.report.figure_texts import count, grid, measure_name, percent
-from evenhand.report.validity_card import ManyClasses, ValidityCard, two_digits
+from evenhand.report.validity_card import ManyClasses, ValidityCard, two_digits, whole_percent
 from evenhand.statistics import Estimate
 from evenhand.statistics.detection import Recognition, Verdict
 
@@ -48,7 +48,9 @@ def _labels(card: ValidityCard) -> str:
 
 def _what(card: ValidityCard) -> str:
     orders = f", orders {card.orders}" if card.orders else ""
-    captured = "" if card.captured is None else f"; {card.captured:.0%} of its probability on valid answers"
+    captured = ""
+    if card.captured.value is not None:
+        captured = f"; {whole_percent(card.captured)} of its probability on valid answers"
     return (
         f"{count(card.items, 'item')} {card.how_labelled} (sha256 {card.gold_sha256[:12]}), {card.n:,} in the figures;"
         f" instruments {card.instruments}, {card.instrument}, read as {card.reading}{orders}{captured}"

@@ -49,12 +49,6 @@ class Scores:
         """Questions that could not be read, by state."""
         return dict(sorted(Counter(state for states in self.states for state in states).items()))
 
-    @property
-    def captured(self) -> float | None:
-        """Mean captured mass; None where no probabilities were read."""
-        known = self.masses[~np.isnan(self.masses)]
-        return float(np.mean(known)) if known.size else None
-
     def of_rows(self, rows: npt.NDArray[np.int64]) -> "Scores":
         """Return the scores of some items."""
         return replace(

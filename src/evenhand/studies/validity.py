@@ -178,7 +178,8 @@ def validity_card(
         neither=int(np.isnan(positive).sum()),
         n=found.n,
         unreadable=scores.unreadable,
-        captured=scores.captured,
+        unread=bootstrap.mean([float(bool(states)) for states in scores.states], bounds=_SHARE),
+        captured=_captured(rows),
         threshold=settings.threshold,
         table=found.table,
         observed=found.observed,
@@ -200,6 +201,12 @@ def validity_card(
         seen=seen,
     )
     return replace(card, remarks=tuple(validity_remarks.of_card(card)))
+
+
+def _captured(rows: _Rows) -> Estimate:
+    if np.isnan(rows.scores.masses).all():
+        return Estimate.missing("no probabilities were read")
+    return rows.bootstrap.mean(rows.scores.masses, bounds=_SHARE)
 
 
 def _named(codes: Floats) -> list[str | None]:

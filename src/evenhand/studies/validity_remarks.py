@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from evenhand.report.figure_texts import count
-from evenhand.report.validity_card import ValidityCard, two_digits
+from evenhand.report.validity_card import ValidityCard, two_digits, whole_percent
 from evenhand.statistics.detection import Recognition, Verdict
 from evenhand.studies.audit.remarks import FEW_CLUSTERS
 
@@ -41,9 +41,10 @@ def of_card(card: ValidityCard) -> Iterator[str]:
         yield f"{count(card.neither, 'item')} of neither class: in the table by label, and in no other figure"
     if card.unreadable:
         states = ", ".join(f"{number} {state}" for state, number in card.unreadable.items())
-        yield f"{states}: these answers could not be read and enter no figure"
-    if card.captured is not None and card.captured < _FEW_CAPTURED:
-        yield f"only {card.captured:.0%} of the grader's probability fell on valid answers"
+        share = "" if card.unread.value is None else f" ({whole_percent(card.unread)} of the items)"
+        yield f"{states}: these answers could not be read and enter no figure{share}"
+    if card.captured.value is not None and card.captured.value < _FEW_CAPTURED:
+        yield f"only {card.captured.value:.0%} of the grader's probability fell on valid answers"
     if 0 < card.observed.clusters < FEW_CLUSTERS:
         yield (
             f"with {count(card.observed.clusters, 'cluster')} ({card.cluster}) the intervals are rough;"

@@ -105,7 +105,7 @@ def _card(card: ValidityCard, number: int, curve: Sequence[ThresholdPoint], pref
         ("labels", "By label and by kind", _charts(card, number, prefix, gold_labels_chart, gold_kinds_chart)),
         ("controls", "What should make no difference", _charts(card, number, prefix, controls_chart)),
         ("raters", "Who agrees with whom", _charts(card, number, prefix, raters_chart)),
-        ("made", "What the card is of", _made_of(card)),
+        ("made", "What the card is of", _made_of(card, number)),
     ]
     anchor = f"{prefix}card-{number + 1}"
     inner = [(name, heading, tuple(blocks)) for name, heading, blocks in parts]
@@ -223,7 +223,7 @@ def _charts(card: ValidityCard, number: int, prefix: str, *made: _Maker) -> Iter
             yield chart
 
 
-def _made_of(card: ValidityCard) -> Iterator[Block]:
+def _made_of(card: ValidityCard, number: int) -> Iterator[Block]:
     rows: list[tuple[Cell, ...]] = [
         ("Grader", f"{card.grader}; {card.identity}"),
         ("Instruments", f"{card.instruments}, {card.instrument}"),
@@ -238,8 +238,9 @@ def _made_of(card: ValidityCard) -> Iterator[Block]:
     ]
     if card.unreadable:
         rows.append(("Not read", ", ".join(f"{number:,} {state}" for state, number in card.unreadable.items())))
-    if card.captured is not None:
-        rows.append(("Probability on valid answers", f"{card.captured:.0%}"))
+    rows.append(("Items of which something could not be read", share(card.unread, f"cards/{number}/unread")))
+    if card.captured.value is not None:
+        rows.append(("Probability on valid answers", share(card.captured, f"cards/{number}/captured")))
     yield Table("What the card is of", ("What", "As recorded"), tuple(rows))
 
 
