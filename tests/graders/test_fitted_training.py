@@ -23,6 +23,7 @@ from evenhand.studies.held_out import (
     models_left_out,
     source_left_out,
 )
+from evenhand.studies.watch import UnwatchedStudy
 
 SOURCES = ("xstest", "issuebench", "pct", "builtin", "practice")
 OWN = ("builtin", "practice")
@@ -208,6 +209,22 @@ def test_own_labels_without_halves_get_them(tmp_path: Path) -> None:
     (figure,) = fit_grader(GoldMeasure.REFUSAL, [str(path)], tmp_path / "out.json").figures
     assert figure.n == 12
     assert figure.auc.value == 1.0
+
+
+def test_labels_whose_texts_a_spreadsheet_cut_are_told(tmp_path: Path) -> None:
+    path, told = tmp_path / "cut.csv", []
+
+    class Watch(UnwatchedStudy):
+        def say(self, text: str) -> None:
+            told.append(text)
+
+    lines = ["prompt,response,label,issue", f"Write,{'x' * 32_767},none,i0"]
+    for issue in range(6):
+        lines.append(f"Write about {issue},I can't write about this topic.,full,i{issue}")
+        lines.append(f"Write about {issue},Here is an essay with three points.,none,i{issue}")
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    fit_grader(GoldMeasure.REFUSAL, [str(path)], tmp_path / "out.json", watch=Watch())
+    assert ["row 2 holds a text of exactly 32,767" in text for text in told] == [True]
 
 
 def test_output_and_gold_are_checked(tmp_path: Path) -> None:

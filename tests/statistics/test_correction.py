@@ -202,10 +202,28 @@ def test_with_rates_that_smoothing_brings_to_chance_a_share_is_not_estimable() -
     found = rogan_gladen(labelled_run(labels, verdicts, [1] * 88 + [0] * 12))
     assert (found.value, found.low, found.high, found.standard_error) == (None, None, None, None)
     assert found.method.startswith("not estimable: with 210 labels")
-    # Twice the labels with the same rates: 19/22 + 61/402 is above 1.
+    # Twice the labels with the same rates: 19/22 + 61/402 is above 1, and the interval still is all there is.
     more = rogan_gladen(labelled_run(labels * 2, verdicts * 2, [1] * 88 + [0] * 12))
-    assert more.value == pytest.approx((0.88 + 0.15 - 1) / 0.05)
-    assert more.standard_error is not None and math.isfinite(more.standard_error)
+    assert (more.value, more.method) == (None, found.method.replace("210", "420"))
+    # With a hundred times as many it leaves something out.
+    many = rogan_gladen(labelled_run(labels * 100, verdicts * 100, ([1] * 88 + [0] * 12) * 100))
+    assert many.value == pytest.approx((0.88 + 0.15 - 1) / 0.05)
+    assert many.standard_error is not None and math.isfinite(many.standard_error)
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 60), st.data())
+def test_no_share_is_given_with_an_interval_of_all_there_is(
+    right: int, wrong: int, said: int, data: st.DataObject
+) -> None:
+    """Whatever the labels are: a figure from 0 to 1 would be quoted as if it were known."""
+    others, false = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 40))
+    labels = [1] * (right + wrong + 1) + [0] * (others + false)
+    verdicts = [1] * (right + 1) + [0] * wrong + [0] * others + [1] * false
+    found = rogan_gladen(labelled_run(labels, verdicts, [1] * said + [0] * (61 - said)))
+    if found.value is None:
+        assert (found.low, found.high) == (None, None)
+    else:
+        assert (found.low, found.high) != (0, 1)
 
 
 def test_rates_without_errors_have_the_exact_interval() -> None:

@@ -90,6 +90,16 @@ def plan(gold: Path | str, *graders: str, instruments: str = "compact", **change
     return replace(given, **changes)  # type: ignore[arg-type]
 
 
+class Listening(UnwatchedStudy):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.told.append(text)
+
+
 def only(result: ValidationResult) -> ValidityCard:
     (card,) = result.cards
     return card
@@ -411,14 +421,23 @@ def test_items_that_a_spreadsheet_cut_are_told_and_stand_on_the_card(
     tmp_path: Path, models: dict[str, ScriptedModel]
 ) -> None:
     rows = [["prompt", "response", "label"], ["Do", "I won't do that.", "full"], ["Do", "x" * 32_767, "none"]]
-    told: list[str] = []
+    watch = Listening()
+    card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "perfect"), watch))
+    warned = [warning for warning in watch.told if "row 3 holds a text of exactly 32,767" in warning]
+    assert warned == [card.remarks[-1]]
 
-    class Watch(UnwatchedStudy):
-        def say(self, text: str) -> None:
-            told.append(text)
 
-    card = only(validate(plan(write_csv(tmp_path / "gold.csv", rows), "perfect"), Watch()))
-    assert [warning for warning in told if "row 3 holds a text of exactly 32,767" in warning] == [card.remarks[-1]]
+def test_cards_that_are_replaced_are_named(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:
+    """A folder holds the cards of its last validation: those of another gold set go, those of the same come back."""
+    rows = [["prompt", "response", "label"], ["Do", "I won't do that.", "full"], ["Do", "Here it is.", "none"]]
+    told = []
+    for name in ("one", "one", "other"):
+        watch = Listening()
+        validate(plan(write_csv(tmp_path / f"{name}.csv", rows), "perfect", out=tmp_path / "cards"), watch)
+        told.append([text for text in watch.told if "which are replaced" in text])
+    assert told[:2] == [[], []]
+    (text,) = told[2]
+    assert "held the cards of perfect on one, which are replaced" in text
 
 
 def test_items_without_an_issue_are_clusters_of_their_own(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:

@@ -127,7 +127,10 @@ class EmbeddedModel:
 
 
 def _threads_here() -> int:
-    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    """Return how many threads compute: one a core, or as many as the usual variable of OpenMP allows."""
+    cores = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    allowed = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(cores, int(allowed)) if allowed.isdecimal() and int(allowed) > 0 else cores
 
 
 def _reply(answer: dict[str, Any], name: str) -> Reply:

@@ -94,7 +94,7 @@ def rogan_gladen(run: LabelledRun) -> Estimate:
     value = (said + spec - 1) / worth
     effect = _rogan_gladen_effect(run, (said, sens, spec), value)
     found_ends = _lang_reiczigel((said, sens, spec), _numbers(run), effect)
-    if found_ends is None:
+    if found_ends is None or found_ends[:2] == (0.0, 1.0):
         # Any share fits then. A figure with an interval from 0 to 1 would still be quoted.
         why = f"not estimable: with {run.labels.size} labels the grader can't be told from one that knows nothing"
         return Estimate.missing(why, n=n, clusters=run.clusters)

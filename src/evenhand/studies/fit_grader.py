@@ -306,6 +306,9 @@ def fit_grader(
         raise InputError("is no name for a card", source=str(output), way_out="give a path that ends in .json")
     practised = [each for name in practice for each in load_gold(name, folder=folder)]
     sets = [each for name in gold for each in load_gold(name, folder=folder)] + practised
+    watch = watch or UnwatchedStudy()
+    for warning in dict.fromkeys(warning for each in sets for warning in each.warnings):
+        watch.say(warning)
     examples = examples_of(sets, measure)
     if not examples:
         raise InputError(f"no labels for {measure.value}", source=", ".join(gold), way_out="name another gold set")
@@ -319,7 +322,7 @@ def fit_grader(
             names,
             model=questions,
             ledger=output.with_suffix(".ledger.sqlite"),
-            watch=watch or UnwatchedStudy(),
+            watch=watch,
         )
     problem = Problem(examples, answers)
     blocks = FEATURES[features or USUAL_FEATURES[measure]]

@@ -113,6 +113,7 @@ def validate(plan: ValidationPlan, watch: StudyWatch | None = None) -> Validatio
         scored = work.scored(carry_out)
         cards, calibration = _cards(plan, scored)
         if plan.out is not None:
+            _say_what_goes(plan.out, cards, watch)
             record = work.record(carry_out.record())
             values = {"schema": VALIDATION_SCHEMA, "cards": [card.as_json() for card in cards], "record": record}
             folder.write_json(VALIDATION, json.loads(json.dumps(values)))
@@ -353,6 +354,22 @@ def _looked_into(out: Path | None) -> Iterator[Ledger]:
         Ledger.peek((out or Path(nothing)) / "ledger.sqlite") as ledger,
     ):
         yield ledger
+
+
+def _say_what_goes(out: Path, cards: Sequence[ValidityCard], watch: StudyWatch) -> None:
+    """Tell a watch of the cards in a folder that are of something else, and are replaced."""
+    try:
+        before = json.loads((out / VALIDATION).read_text("utf-8"))["cards"]
+        of_what = {(str(one["grader"]), str(one["gold"])) for one in before}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    gone = sorted(of_what - {(card.grader, card.gold) for card in cards})
+    if gone:
+        names = ", ".join(f"{grader} on {gold}" for grader, gold in gone)
+        watch.say(
+            f"{out / VALIDATION} held the cards of {names}, which are replaced: with an --out for each gold set both"
+            " would stay (the replies are still in this folder's ledger)"
+        )
 
 
 @contextmanager
