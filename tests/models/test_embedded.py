@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.errors import InputError
 from evenhand.instruments import Message, Request
-from evenhand.models import ContextOverflowError, Model, ModelRole, open_model
+from evenhand.models import ContextOverflowError, Model, ModelRole, embedded, open_model
 from evenhand.models.control_tokens import defuse
 from evenhand.readings import Reply, read_choice
 
@@ -35,6 +35,17 @@ def grader(grader_weights: Path) -> object:
     model = open_model("qwen2.5-coder-0.5b", ModelRole.GRADER)
     yield model
     model.close()
+
+
+@pytest.mark.parametrize(("value", "most"), [("1", 1), ("1,4", 1), ("9999", None), ("0", None), ("many", None)])
+def test_threads_are_as_many_as_the_usual_variable_allows(
+    value: str, most: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = embedded._threads_here()
+    assert cores >= 1
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert embedded._threads_here() == (most or cores)
 
 
 def test_it_writes_and_counts(subject: Model) -> None:
