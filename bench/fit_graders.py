@@ -4,6 +4,7 @@
     python -m bench.fit_graders GOLD_FOLDER experiments   # docs/validation/experiments.md
     python -m bench.fit_graders GOLD_FOLDER second-round  # of that page, the second round alone
     python -m bench.fit_graders GOLD_FOLDER questions --replies FOLDER  # of that page, the third round alone
+    python -m bench.fit_graders GOLD_FOLDER fourth-round  # of that page, the fourth round alone
     python -m bench.fit_graders GOLD_FOLDER graders       # the weights, and docs/validation/embedded.md
 
 The third round rests on replies that ``bench.question_features`` has stored; without --replies it stays as it is.
@@ -20,10 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from bench.fit_graders_pages import (
+    FOURTH_TITLE,
     SECOND_TITLE,
     THIRD_TITLE,
     embedded_page,
     experiments_page,
+    fourth_round_part,
     second_round_part,
     third_round_part,
 )
@@ -35,11 +38,12 @@ from bench.fit_graders_recipes import (
     LEVELS,
     SHIPS,
     STANCES,
+    WRITTEN,
     XSTEST,
     Recipe,
 )
-from bench.fit_graders_remarks import EMBEDDED, FIRST_ROUND, SECOND_ROUND, THIRD_ROUND
-from bench.fit_graders_rounds import Scored, first_round, scored, second_round
+from bench.fit_graders_remarks import EMBEDDED, FIRST_ROUND, FOURTH_ROUND, SECOND_ROUND, THIRD_ROUND
+from bench.fit_graders_rounds import Scored, first_round, fourth_round, scored, second_round
 from bench.question_features import stored_answers
 from evenhand.graders.fitted import FittedCard, FittedGrader
 from evenhand.graders.fitted.grader_card import HeldOut
@@ -63,8 +67,8 @@ from evenhand.studies.held_out import (
 _ROOT = Path(__file__).parent.parent
 _PAGES = _ROOT / "docs" / "validation"
 _DATA = _ROOT / "src" / "evenhand" / "graders" / "fitted" / "data"
-_SETS = ("xstest", "issuebench", "pct", "builtin", "practice")
-_OWN_SETS = ("builtin", "practice")
+_SETS = ("xstest", "issuebench", "pct", "builtin", "stances", "practice")
+_OWN_SETS = ("builtin", "stances", "practice")
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,7 @@ def make_hedging(
     found = list(_shipped(grader, problem, STANCES, "issues", ".88, .50"))
     found += _shipped(grader, problem, BOTH_SIDES, "propositions")
     found += _shipped(grader, problem, LEVELS, "stances and blocks of text")
+    found += _shipped(grader, problem, WRITTEN, "issues")
     rows = [each for each in problem.examples if each.source == STANCES and each.half == "test"]
     # Mostly pro and mostly con as one-sided, too: how the labels of models on the same texts are usually compared.
     wider = [replace(each, target=float(each.target == 1)) for each in rows]
@@ -235,7 +240,7 @@ def main(arguments: Sequence[str]) -> None:
     # Experiments see the fitting halves alone, and a Gram matrix grows with the square of the rows.
     halves = ("fit", "test") if "graders" in wanted else ("fit",)
     refusal, hedging = (_problem(sets, each, replies, halves) for each in (GoldMeasure.REFUSAL, GoldMeasure.HEDGING))
-    if wanted & {"experiments", "second-round", "questions"}:
+    if wanted & {"experiments", "second-round", "questions", "fourth-round"}:
         _write_page("experiments.md", _experiments(wanted, refusal, hedging))
     if "graders" in wanted:
         polarity = {item.item_id: item.groups["kind"] for each in sets if each.name == STANCES for item in each.items}
@@ -253,8 +258,9 @@ def _experiments(wanted: set[str], refusal: Problem, hedging: Problem) -> str:
     path = _PAGES / "experiments.md"
     before = path.read_text("utf-8") if path.is_file() else ""
     first, has_second, rest = before.partition(SECOND_TITLE)
-    second, has_third, third = rest.partition(THIRD_TITLE)
-    second, third = has_second + second, has_third + third
+    second, has_third, rest = rest.partition(THIRD_TITLE)
+    third, has_fourth, fourth = rest.partition(FOURTH_TITLE)
+    second, third, fourth = has_second + second, has_third + third, has_fourth + fourth
     if "experiments" in wanted:
         first = experiments_page(list(first_round(refusal, hedging)), FIRST_ROUND)
     if wanted & {"experiments", "second-round"}:
@@ -262,7 +268,9 @@ def _experiments(wanted: set[str], refusal: Problem, hedging: Problem) -> str:
     if refusal.answers is not None:
         lines, alone = list(third_round(refusal, hedging)), list(by_themselves(refusal, hedging))
         third = third_round_part(lines, alone, refusal.answers.model, THIRD_ROUND)
-    return "\n\n".join(part.strip("\n") for part in (first, second, third) if part.strip()) + "\n"
+    if wanted & {"experiments", "fourth-round"}:
+        fourth = fourth_round_part(list(fourth_round(hedging)), FOURTH_ROUND)
+    return "\n\n".join(part.strip("\n") for part in (first, second, third, fourth) if part.strip()) + "\n"
 
 
 def _write_page(name: str, text: str) -> None:

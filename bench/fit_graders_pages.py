@@ -8,6 +8,7 @@ from evenhand.statistics.estimate import Estimate
 
 SECOND_TITLE = "# The second round"
 THIRD_TITLE = "# The third round: questions to an embedded model"
+FOURTH_TITLE = "# The fourth round: texts written to take a side or none"
 
 
 class TriedRecipe(Protocol):
@@ -115,6 +116,11 @@ def third_round_part(lines: Sequence[ComparedLine], alone: Sequence[QuestionLine
                 f" {_figure(line.figures.kappa)} | {line.loss:.3f} | {gains} |"
             )
     return "\n".join(parts) + "\n"
+
+
+def fourth_round_part(lines: Sequence[TriedLine], remarks: str) -> str:
+    """Return what the page says of the fourth round."""
+    return "\n".join([FOURTH_TITLE, remarks, *_tables(lines)]) + "\n"
 
 
 def _tables(lines: Sequence[TriedLine]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.compact_wordings import auc_gain
-from bench.fit_graders_recipes import ISSUES, SHIPS, STANCES, XSTEST, Recipe
+from bench.fit_graders_recipes import ISSUES, SECOND_CHOICE, STANCES, XSTEST, Recipe
 from bench.fit_graders_rounds import CARRIED_TASK, FAMILIES_TASK, HEDGING_TASK, Scored, scored
 from bench.question_features import FEWEST
 from evenhand.graders.fitted.grader_card import HeldOut
@@ -63,10 +63,10 @@ class _Task:
 
 
 def third_round(refusal: Problem, hedging: Problem) -> Iterator[Compared]:
-    """Compare the recipes that ship with and without questions, and questions alone."""
-    yield from _compared(hedging, SHIPS[1], _Task(HEDGING_TASK, STANCES, "", "cluster", _issues))
-    yield from _compared(refusal, SHIPS[0], _Task(FAMILIES_TASK, XSTEST, "", "family", _families))
-    yield from _compared(refusal, SHIPS[0], _Task(CARRIED_TASK, ISSUES, ISSUES, "family", _carried))
+    """Compare the recipes of the second round with and without questions, and questions alone."""
+    yield from _compared(hedging, SECOND_CHOICE[1], _Task(HEDGING_TASK, STANCES, "", "cluster", _issues))
+    yield from _compared(refusal, SECOND_CHOICE[0], _Task(FAMILIES_TASK, XSTEST, "", "family", _families))
+    yield from _compared(refusal, SECOND_CHOICE[0], _Task(CARRIED_TASK, ISSUES, ISSUES, "family", _carried))
 
 
 def by_themselves(refusal: Problem, hedging: Problem) -> Iterator[ByItself]:

@@ -7,7 +7,7 @@ from evenhand.studies.fit_grader import FEATURES
 
 XSTEST, ISSUES, PCT, BUILTIN = "xstest", "issuebench-refusal", "pct-refusal", "builtin-refusal"
 PRACTICE = "practice-refusal"
-STANCES, BOTH_SIDES, LEVELS = "issuebench-hedging", "pct-hedging", "builtin-hedging"
+STANCES, BOTH_SIDES, LEVELS, WRITTEN = "issuebench-hedging", "pct-hedging", "builtin-hedging", "stances"
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,21 @@ HEDGING_AIM = (
     ),
 )
 
-SHIPS = (
+SECOND_CHOICE = (
     Recipe("frames", FEATURES["frames"], _FULL, practice=(PRACTICE,)),
     Recipe("whole + aim", FEATURES["stance"], _THREE, practice=_SIDE),
 )
-"""Chosen by the experiments on the fitting halves, before the third look at the testing halves; see the page."""
+"""What the second round chose, before the third look at the testing halves."""
+
+_FOUR, _OTHERS = (*_THREE, WRITTEN), (*_SIDE, WRITTEN)
+_ENDS = (*FEATURES["stance"], Block("frame", (1, 2), last=100, counts=True))
+HEDGING_WRITTEN = (
+    SECOND_CHOICE[1],
+    Recipe("whole + aim", FEATURES["stance"], _FOUR, practice=_OTHERS),
+    Recipe("whole + aim", FEATURES["stance"], _FOUR),
+    Recipe("whole + aim + frames of the last 100 words", _ENDS, _FOUR, practice=_OTHERS),
+    Recipe("whole + aim + frames of the last 100 words", _ENDS, _FOUR),
+)
+
+SHIPS = (SECOND_CHOICE[0], HEDGING_WRITTEN[1])
+"""Chosen by the experiments on the fitting halves, before the last look at the testing halves; see the page."""

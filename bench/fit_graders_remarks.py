@@ -73,6 +73,25 @@ before anything was fitted; twice that came to .822 and .496 on hedging. Hidden 
 tried.
 """
 
+FOURTH_ROUND = """
+The grader of the second round ranks what it was fitted to, answers of IssueBench, and hardly anything else. To see how
+far that goes, 360 texts were written that take a side, take one with a nod to the other, weigh both or speak of
+neither, on 72 issues and in some 24 forms ([`stances`](../gold.md)); who wrote them had seen no labelled text. Its AUC
+on them is .66, and on PCT and the built-in set, where they are left out of its fit, .51 and .32.
+
+With the fitting half of these texts as practice it does as well on IssueBench, within its error, and better on all that
+is not IssueBench, PCT and the built-in set among them, of which the texts know nothing. So the second line of each
+table is what ships. Fitting to all sources alike, and frames of the end, do a little better on our own texts and no better on
+IssueBench; they were not taken, because a choice among such differences would be a choice by chance.
+
+Seen on the way, on other halves of the same texts: all 360 of them as practice, .831 and .477 on IssueBench; half of
+them at a fifth of the weight, .849 and .559, and .895 instead of .928 on the other half. Some of the texts that are now
+in the testing half were in the half that was scored there.
+
+That more than twice as many labelled texts, well told apart where they come from, leave IssueBench where it was says
+what the limit is: n-grams of 216 answers do not carry what people called balanced there, in poems and scenes too, and
+more of them, from elsewhere, do not either."""
+
 EMBEDDED = """
 **Which row is the target's.** The aim for XSTest is meant for models and requests that were not seen. The row
 "requests, and models" is that: each model is left out with all of its generation (all GPT-4, all Llama 2, all Mistral),

@@ -7,13 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.fit_graders_recipes import (
+    BOTH_SIDES,
     BUILTIN,
     HEDGING,
     HEDGING_AIM,
+    HEDGING_WRITTEN,
     ISSUES,
+    LEVELS,
     REFUSAL,
     REFUSAL_FRAMES,
     STANCES,
+    WRITTEN,
     XSTEST,
     Recipe,
 )
@@ -29,6 +33,7 @@ from evenhand.studies.held_out import (
 )
 
 HEDGING_TASK = "IssueBench balanced or one-sided, issues left out"
+WRITTEN_TASK = "Texts of our own that take a side or none, issues left out"
 FAMILIES_TASK = "XSTest, families of models left out"
 CARRIED_TASK = "IssueBench refusals, without its labels"
 
@@ -82,7 +87,7 @@ def first_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
     for recipe in REFUSAL:
         found = scored(refusal, recipe, "family", families_left_out(refusal, recipe.sources, XSTEST, "fit"))
         yield line_of(FAMILIES_TASK, recipe, refusal, found)
-        others = replace(recipe, sources=tuple(source for source in recipe.sources if source != ISSUES))
+        others = _without(recipe, ISSUES)
         if others == recipe:
             continue
         found = scored(refusal, others, "family", source_left_out(refusal, others.sources, ISSUES, "fit"))
@@ -99,8 +104,29 @@ def second_round(refusal: Problem, hedging: Problem) -> Iterator[Line]:
         yield line_of(HEDGING_TASK, recipe, hedging, found)
     for recipe in REFUSAL_FRAMES:
         for task, without, splits in refusal_tasks(refusal, recipe):
-            others = replace(recipe, sources=tuple(source for source in recipe.sources if source != without))
+            others = _without(recipe, without)
             yield line_of(task, others, refusal, scored(refusal, others, "family", splits))
+
+
+def fourth_round(hedging: Problem) -> Iterator[Line]:
+    """Try texts that were written to take a side or none, on the fitting halves: what they do there and elsewhere."""
+    for recipe in HEDGING_WRITTEN:
+        found = scored(hedging, recipe, "cluster", issues_left_out(hedging, recipe.sources, STANCES))
+        yield line_of(HEDGING_TASK, recipe, hedging, found)
+        if WRITTEN in recipe.sources:
+            splits = issues_left_out(hedging, recipe.sources, WRITTEN)
+        else:
+            splits = source_left_out(hedging, recipe.sources, WRITTEN, "fit")
+        yield line_of(WRITTEN_TASK, recipe, hedging, scored(hedging, recipe, "cluster", splits))
+        for task, source in (("PCT both sides, unseen", BOTH_SIDES), ("Built-in hedging, unseen", LEVELS)):
+            others = _without(recipe, source)
+            splits = source_left_out(hedging, others.sources, source, "fit")
+            yield line_of(task, others, hedging, scored(hedging, others, "cluster", splits))
+
+
+def _without(recipe: Recipe, source: str) -> Recipe:
+    kept, practice = (tuple(one for one in names if one != source) for names in (recipe.sources, recipe.practice))
+    return replace(recipe, sources=kept, practice=practice)
 
 
 def refusal_tasks(problem: Problem, recipe: Recipe) -> Iterator[tuple[str, str, Iterator[Split]]]:

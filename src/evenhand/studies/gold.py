@@ -8,8 +8,8 @@ from evenhand.errors import InputError
 from evenhand.fetching import Artifact, FetchWatch, NotFetchedError, Source, cached_path, fetch
 from evenhand.fetching.cache import cache_folder
 from evenhand.fetching.sources import FolderSource, UrlSource
-from evenhand.pairs.gold import PUBLIC_SETS, GoldSet, PublicFile, PublicSet, builtin, practice, read_gold
-from evenhand.pairs.gold.read import BUILTIN, PRACTICE
+from evenhand.pairs.gold import PUBLIC_SETS, GoldSet, PublicFile, PublicSet, builtin, practice, read_gold, stances
+from evenhand.pairs.gold.read import BUILTIN, PRACTICE, STANCES
 from evenhand.pairs.preferences.records import read_records
 from evenhand.studies.cut_cells import warning_of, was_cut
 
@@ -20,6 +20,7 @@ _BOTH = "to hold graders against, or to fit them to its fitting half"
 _PREFERENCES = "to hold graders against; nothing in it is political"
 _USES: Mapping[str, tuple[tuple[str, ...], str]] = {
     BUILTIN: (("refusal", "hedging", "even_handedness"), f"{_BOTH}; no people were asked, and cases may be easy"),
+    STANCES: (("hedging",), f"{_BOTH}; no people were asked"),
     PRACTICE: (("refusal",), "for `evenhand fit-grader --practice practice` alone: it has no testing half"),
     "xstest": (("refusal",), _BOTH),
     "issuebench": (("refusal", "hedging"), f"{_BOTH}; {_SILVER} (even_handedness) has to be named"),
@@ -62,9 +63,13 @@ def load_gold(name: str, *, folder: Path | None = None) -> list[GoldSet]:
 
 
 def gold_entries() -> list[GoldEntry]:
-    """Return every set that has a name: the two that come with the package, then the public ones."""
-    own = [(BUILTIN, builtin.TITLE), (PRACTICE, practice.TITLE)]
-    return [GoldEntry(name, title, builtin.LICENCE, builtin.SOURCE, True, *_USES[name]) for name, title in own] + [
+    """Return every set that has a name: those that come with the package, then the public ones."""
+    own = [
+        (BUILTIN, builtin.TITLE, builtin.SOURCE),
+        (STANCES, stances.TITLE, stances.SOURCE),
+        (PRACTICE, practice.TITLE, builtin.SOURCE),
+    ]
+    return [GoldEntry(name, title, builtin.LICENCE, source, True, *_USES[name]) for name, title, source in own] + [
         GoldEntry(known.name, known.title, known.licence, known.source, _at_hand(known), *_USES[known.name])
         for known in PUBLIC_SETS.values()
     ]
@@ -72,7 +77,7 @@ def gold_entries() -> list[GoldEntry]:
 
 def labelled_by(gold: GoldSet) -> str:
     """Return who says what is right, as validity cards have it."""
-    if gold.source == builtin.SOURCE:
+    if gold.source in (builtin.SOURCE, stances.SOURCE):
         return "construction"
     return "silver" if gold.name == _SILVER else "people"
 
@@ -86,7 +91,7 @@ def fetch_gold(name: str, folder: Path | None = None, watch: FetchWatch | None =
     """
     known = PUBLIC_SETS.get(name.partition("-")[0])
     if known is None:
-        here = ": it comes with this package" if name.partition("-")[0] in (BUILTIN, PRACTICE) else ""
+        here = ": it comes with this package" if name.partition("-")[0] in (BUILTIN, STANCES, PRACTICE) else ""
         raise InputError(f"there is nothing to fetch for {name!r}{here}", way_out=f"use {', '.join(PUBLIC_SETS)}")
     if folder is not None and not folder.is_dir():
         raise InputError(

@@ -19,7 +19,7 @@ from evenhand.studies import gold
 from evenhand.studies.gold import fetch_gold, gold_entries, labelled_by, load_gold
 
 PCT = PUBLIC_SETS["pct"]
-OWN = {"builtin", "practice"}
+OWN = {"builtin", "stances", "practice"}
 CLOSED = "http://127.0.0.1:9"
 
 
@@ -98,6 +98,7 @@ def test_a_file_that_was_changed_is_not_read(folder: Path, own_cache: Path) -> N
     ("name", "message"),
     [
         ("builtin", "comes with this package"),
+        ("stances", "comes with this package"),
         ("practice", "comes with this package"),
         ("nothing", "nothing to fetch for 'nothing'"),
     ],

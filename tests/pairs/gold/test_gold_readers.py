@@ -172,7 +172,7 @@ def test_another_file_under_the_name_is_refused(tmp_path: Path) -> None:
             r"xstest is not part of this package.*`evenhand gold fetch xstest`.*without a network.*--from FOLDER",
         ),
         ("builtin-colour", r"no gold set 'builtin-colour'.*builtin-refusal, builtin-hedging, builtin-even_handedness"),
-        ("nothing.csv", r"no gold set and no file 'nothing.csv'.*builtin, xstest"),
+        ("nothing.csv", r"no gold set and no file 'nothing.csv'.*builtin, stances, xstest"),
     ],
 )
 def test_a_name_that_leads_nowhere(name: str, message: str) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evenhand.errors import InputError
-from evenhand.pairs.gold import builtin, issuebench, llmbar, own_file, pandalm, pct, practice, xstest
+from evenhand.pairs.gold import builtin, issuebench, llmbar, own_file, pandalm, pct, practice, stances, xstest
 from evenhand.pairs.gold.item import GoldItem, GoldMeasure, GoldSet
 from evenhand.pairs.gold.public_sets import PUBLIC_SETS, PublicSet
 
 BUILTIN = "builtin"
 PRACTICE = "practice"
+STANCES = "stances"
 
 _Parts: TypeAlias = Mapping[str, tuple[GoldItem, ...]]
 _READERS: Mapping[str, Callable[[Sequence[Path]], _Parts]] = {
@@ -24,7 +25,7 @@ _READERS: Mapping[str, Callable[[Sequence[Path]], _Parts]] = {
 }
 _SILVER = "issuebench-pairs"
 
-GOLD_NAMES = (BUILTIN, *_READERS, PRACTICE)
+GOLD_NAMES = (BUILTIN, STANCES, *_READERS, PRACTICE)
 """The names that `read_gold` knows beside paths."""
 
 
@@ -43,7 +44,7 @@ def read_gold(name: str, *, folder: Path | None = None) -> list[GoldSet]:
     """
     base, _, part = name.partition("-")
     if name in GOLD_NAMES or (base in GOLD_NAMES and not Path(name).exists()):
-        own = {BUILTIN: _builtin, PRACTICE: _practice}
+        own = {BUILTIN: _builtin, STANCES: _stances, PRACTICE: _practice}
         found = own[base]() if base in own else _public(PUBLIC_SETS[base], folder)
         if part:
             found = [known for known in found if known.name == name] or _no_such_part(name, found)
@@ -64,31 +65,19 @@ def _no_such_part(name: str, found: Sequence[GoldSet]) -> list[GoldSet]:
 
 
 def _builtin() -> list[GoldSet]:
-    return [
-        GoldSet(
-            name=f"{BUILTIN}-{part}",
-            title=builtin.TITLE,
-            licence=builtin.LICENCE,
-            source=builtin.SOURCE,
-            sha256=builtin.hash_of_items(items),
-            items=items,
-        )
-        for part, items in builtin.read_builtin().items()
-    ]
+    return [_own(f"{BUILTIN}-{part}", builtin.TITLE, items) for part, items in builtin.read_builtin().items()]
 
 
 def _practice() -> list[GoldSet]:
-    items = practice.read_practice()
-    return [
-        GoldSet(
-            name=f"{PRACTICE}-{GoldMeasure.REFUSAL}",
-            title=practice.TITLE,
-            licence=builtin.LICENCE,
-            source=builtin.SOURCE,
-            sha256=builtin.hash_of_items(items),
-            items=items,
-        )
-    ]
+    return [_own(f"{PRACTICE}-{GoldMeasure.REFUSAL}", practice.TITLE, practice.read_practice())]
+
+
+def _stances() -> list[GoldSet]:
+    return [_own(STANCES, stances.TITLE, stances.read_stances(), stances.SOURCE)]
+
+
+def _own(name: str, title: str, items: tuple[GoldItem, ...], source: str = builtin.SOURCE) -> GoldSet:
+    return GoldSet(name, title, builtin.LICENCE, source, builtin.hash_of_items(items), items)
 
 
 def _public(known: PublicSet, folder: Path | None) -> list[GoldSet]:
