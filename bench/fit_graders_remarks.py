@@ -81,8 +81,8 @@ on them is .66, and on PCT and the built-in set, where they are left out of its 
 
 With the fitting half of these texts as practice it does as well on IssueBench, within its error, and better on all that
 is not IssueBench, PCT and the built-in set among them, of which the texts know nothing. So the second line of each
-table is what ships. Fitting to all sources alike, and frames of the end, do a little better on our own texts and no better on
-IssueBench; they were not taken, because a choice among such differences would be a choice by chance.
+table is what ships. Fitting to all sources alike, and frames of the end, do a little better on our own texts and no
+better on IssueBench; they were not taken, because a choice among such differences would be a choice by chance.
 
 Seen on the way, on other halves of the same texts: all 360 of them as practice, .831 and .477 on IssueBench; half of
 them at a fifth of the weight, .849 and .559, and .895 instead of .928 on the other half. Some of the texts that are now
