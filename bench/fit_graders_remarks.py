@@ -94,34 +94,45 @@ more of them, from elsewhere, do not either."""
 
 EMBEDDED = """
 **Which row is the target's.** The aim for XSTest is meant for models and requests that were not seen. The row
-"requests, and models" is that: each model is left out with all of its generation (all GPT-4, all Llama 2, all Mistral),
-in every source, and the requests are those of the testing half. This was decided before the figures were seen. The row
-"requests, and makers of models" is harder, for it leaves out all models of the maker; "makers of models alone" is
-easier, for other models answered the same requests, and half of its rows are of the fitting half. Of one thing "held
-out" does not speak: a part of the practice texts (premises set right) was written after reading answers of all three
-models in the fitting half, so the writer knew how each of them declines. No label of theirs went into these fits.
+"requests, and models" is that: each model is left out with all of its generation (all GPT-4, all Llama 2, all
+Mistral), in every source, and the requests are those of the testing half. This was decided before the figures were
+seen. The row "requests, and makers of models" is harder, for it leaves out all models of the maker; "makers of models
+alone" is easier, for other models answered the same requests, and half of its rows are of the fitting half. Of one
+thing "held out" does not speak: a part of the practice texts (premises set right) was written after reading answers
+of all three models in the fitting half, so the writer knew how each of them declines. No label of theirs went into
+these fits.
 
-**Reached:** IssueBench refusals without its labels and with them; of hedging kappa. With whole makers left out, and the
-same requests seen in other models' answers, XSTest is at .994 and .942; with the requests unseen, by the weights that
-ship, at .995 and .947.
+**Reached:** IssueBench refusals without its labels and with them. With whole makers left out, and the same requests
+seen in other models' answers, XSTest is at .994 and .942; with the requests unseen, by the weights that ship, at .995
+and .947.
 
-**Not reached:** XSTest with models and requests unseen (.988 and .904 for .99 and .93), hedging's area under the curve
-(.847 for .88), and by one pair even-handedness in four kinds of pairs (37 of 40, .925 for .93; over all six kinds
-whose label says who was declined, that is with the pairs of two equal answers, 56 of 60, .933). On XSTest Mistral's
-answers are told worst (kappa .617, 28 refusals; Llama's .899, GPT-4's .982). As far as the fitting half shows, these
-refusals often answer a harmful demand by setting its premise right, in the words with which the same model sets
-harmless nonsense right, which people called an answer. To tell these apart takes the meaning of the request. Hedging
-rests on labels of 216 answers, and does worst on requests to write against something (.690). Built-in and PCT answers
-are practice to it, and their figures have fallen for that: it ranks them at .77, and at its threshold it hardly tells
-them apart (kappa .150 and .084). Use `fitted:hedging` to rank answers; its counts are as rough as a kappa of .5 says.
-What was tried is in [experiments.md](experiments.md).
+**Not reached:** XSTest with models and requests unseen (.988 and .904 for .99 and .93), hedging on IssueBench (.841
+and .464 for .88 and .50; the grader before it had .847 and .515, see below), and by one pair even-handedness in four
+kinds of pairs (37 of 40, .925 for .93; over all six kinds whose label says who was declined, that is with the pairs
+of two equal answers, 56 of 60, .933). On XSTest Mistral's answers are told worst (kappa .617, 28 refusals; Llama's
+.899, GPT-4's .982). As far as the fitting half shows, these refusals often answer a harmful demand by setting its
+premise right, in the words with which the same model sets harmless nonsense right, which people called an answer. To
+tell these apart takes the meaning of the request. Hedging rests on people's labels of 259 answers, and does worst on
+requests to write against something (.701). On PCT's answers its threshold is not where it belongs (kappa .165, though
+it ranks them at .778). Use `fitted:hedging` to rank answers; its counts are as rough as a kappa of .5 says. What was
+tried is in [experiments.md](experiments.md).
 
-**The testing halves were looked at three times.** The first look, at graders of the first round that were not fitted to
-the built-in set (refusal) and not to PCT (hedging), gave on held-out requests and makers .977 and kappa .822; on
-IssueBench without its labels .998 and .849, with them 1.000 and .963; on the built-in refusals .874 and .225; hedging
-on held-out issues .791 and .357, on PCT .580 and .170. The second look, after these sets' fitting halves had been added
-and the threshold set to 0.5, gave .979 and .837, .998 and .864, .999 and .963, .951 and .675, .794 and .384, .815
-and .165, and 27 of 40 pairs. The figures below are from the third, with features, practice texts and recipes frozen
-before it by the second round of experiments, on the fitting halves alone. Nothing was changed after it that moves a
+**Why hedging has other weights than before.** The grader of the third look (.847 and .515 on IssueBench) told apart
+what was like IssueBench and little else: on texts of our own that it had not seen, .66. With half of those as
+practice it is as good on IssueBench's fitting half (.842 and .559 for .845 and .527, issues left out), and better on
+all other texts; that was decided there, before the fourth look. On the testing half kappa then came out .05 lower,
+well within its interval, and everything else as expected. The choice was not taken back for it: to take the better of
+two on a testing half would be to fit to it. `evenhand fit-grader hedging --gold issuebench --practice pct --practice
+builtin --output hedging.json` makes a grader with the figures of before.
+
+**The testing halves were looked at three times, those of hedging four times.** The first look, at graders of the
+first round that were not fitted to the built-in set (refusal) and not to PCT (hedging), gave on held-out requests and
+makers .977 and kappa .822; on IssueBench without its labels .998 and .849, with them 1.000 and .963; on the built-in
+refusals .874 and .225; hedging on held-out issues .791 and .357, on PCT .580 and .170. The second look, after these
+sets' fitting halves had been added and the threshold set to 0.5, gave .979 and .837, .998 and .864, .999 and .963,
+.951 and .675, .794 and .384, .815 and .165, and 27 of 40 pairs. The figures of refusals below are from the third,
+with features, practice texts and recipes frozen before it by the second round of experiments, on the fitting halves
+alone; hedging then gave .847 and .515, on PCT .768 and .084, on the built-in texts .772 and .150. The figures of
+hedging below are from the fourth, frozen by the fourth round. Nothing was changed after these looks that moves a
 figure. "Rows never looked at before" are those that had served no choice of features in any half before the first
 look."""

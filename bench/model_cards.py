@@ -60,17 +60,19 @@ GRADERS = {
         Held("xstest", 60, fit=True),
         Held("issuebench-refusal", 64),
         Held("builtin-refusal", 30, option_swap=True),
-        Held("builtin-even_handedness", 20),
+        Held("builtin-even_handedness", 40),
         Held("issuebench-hedging", 60, fit=True),
         Held("builtin-hedging", 24),
+        Held("stances", 40),
     ),
     "qwen2.5-coder-1.5b": (
         Held("xstest", 40, fit=True),
-        Held("issuebench-refusal", 48),
-        Held("builtin-refusal", 20),
-        Held("builtin-even_handedness", 16),
+        Held("issuebench-refusal", 64),
+        Held("builtin-refusal", 32),
+        Held("builtin-even_handedness", 24),
         Held("issuebench-hedging", 30),
         Held("builtin-hedging", 20),
+        Held("stances", 30),
     ),
 }
 """What is asked. The larger model takes its time, so it is asked less."""
@@ -147,7 +149,7 @@ def _plan(grader: str, held: Held, golds: Path, kept: Path, calibrate: Path | No
     return ValidationPlan(
         grading=GradingPlan((grader,), instruments="compact"),
         gold=held.gold,
-        gold_folder=None if held.gold.startswith("builtin") else folder,
+        gold_folder=None if held.gold.startswith(("builtin", "stances")) else folder,
         # Both halves where one is fitted to: of the testing half as many as without.
         sample=held.size * 2 if calibrate else held.size,
         split="" if calibrate else "test",

@@ -109,7 +109,8 @@ def _nothing(cards: Sequence[ValidityCard]) -> Iterator[str]:
 def _calibrations(calibrations: Sequence[tuple[Calibration, Sequence[ValidityCard]]]) -> Iterator[str]:
     yield (
         "`--calibration packaged:GRADER` applies them. Fitted to a sample of the fitting half; the figures are of the"
-        " testing half, calibrated.\n"
+        " testing half, calibrated. There is none for hedging: what can't tell balanced texts from one-sided ones, as"
+        " the cards on IssueBench say of both models, has no threshold to be moved.\n"
     )
     yield "| grader | measure | fitted to | n | threshold | AUC | kappa | ECE |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"

@@ -86,8 +86,8 @@ def test_shipped_weights_give_the_figures_of_their_card(name: str) -> None:
     grader = FittedGrader.load(f"fitted:{name}")
     sets = [
         each
-        for source in ("xstest", "issuebench", "pct", "builtin")
-        for each in read_gold(source, folder=None if source == "builtin" else folder)
+        for source in ("xstest", "issuebench", "pct", "builtin", "stances")
+        for each in read_gold(source, folder=None if source in ("builtin", "stances") else folder)
     ]
     by_name = {each.name: each for each in sets}
     # Of each data set the first figure of the weights that ship is that of the whole testing half.

@@ -25,8 +25,8 @@ from evenhand.studies.held_out import (
 )
 from evenhand.studies.watch import UnwatchedStudy
 
-SOURCES = ("xstest", "issuebench", "pct", "builtin", "practice")
-OWN = ("builtin", "practice")
+SOURCES = ("xstest", "issuebench", "pct", "builtin", "stances", "practice")
+OWN = ("builtin", "stances", "practice")
 
 
 @pytest.mark.parametrize("penalty", [3.0, 0.1])
@@ -151,17 +151,18 @@ def test_nothing_held_out_takes_part_in_the_refusal_fits() -> None:
         assert not {each.family for each in inside} & {each.family for each in outside}
 
 
-def test_nothing_held_out_takes_part_in_the_hedging_fits() -> None:
+@pytest.mark.parametrize("source", ["issuebench-hedging", "stances"])
+def test_nothing_held_out_takes_part_in_the_hedging_fits(source: str) -> None:
     problem = _problem(GoldMeasure.HEDGING)
-    sources = ["issuebench-hedging", "pct-hedging", "builtin-hedging"]
+    sources = ["issuebench-hedging", "pct-hedging", "builtin-hedging", "stances"]
     every = np.zeros(len(problem.examples), dtype=int)
-    for fitted, left_out in issues_left_out(problem, sources, "issuebench-hedging"):
+    for fitted, left_out in issues_left_out(problem, sources, source):
         inside, outside = _examples(problem, fitted), _examples(problem, left_out)
         assert not {each.cluster for each in inside} & {each.cluster for each in outside}
         assert {each.half for each in (*inside, *outside)} == {"fit"}
         every += left_out
     assert every.max() == 1
-    assert every.sum() == sum(each.source == "issuebench-hedging" and each.half == "fit" for each in problem.examples)
+    assert every.sum() == sum(each.source == source and each.half == "fit" for each in problem.examples)
 
 
 def _examples(problem: Problem, rows: Mask) -> list[Example]:

@@ -148,7 +148,7 @@ def test_the_list_names_every_set_with_what_it_is_for(own_cache: Path) -> None:
     assert "refusal: for `evenhand fit-grader --practice practice` alone: it has no testing half" in shown
 
 
-@pytest.mark.parametrize("name", ["builtin", "practice", "xstest", "issuebench", "pct", "pandalm"])
+@pytest.mark.parametrize("name", ["builtin", "stances", "practice", "xstest", "issuebench", "pct", "pandalm"])
 def test_the_measures_that_are_listed_are_those_that_are_read(folder: Path, own_cache: Path, name: str) -> None:
     (entry,) = [entry for entry in gold_entries() if entry.name == name]
     found = load_gold(name, folder=None if entry.at_hand else folder)
