@@ -42,6 +42,14 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith("ledger.sqlite-")}
 
 
+@pytest.mark.parametrize("text", ["just notes", "[1, 2]", "{}", '{"a": 1}'])
+def test_a_file_that_is_no_run_is_not_said_to_be_a_damaged_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "notes.txt").write_text(text)
+    with pytest.raises(InputError, match="is no file that a report can be made of") as caught:
+        report([tmp_path / "notes.txt"])
+    assert "name the folder of a finished run" in str(caught.value)
+
+
 def test_a_page_is_written_where_it_is_wanted_and_the_run_stays_as_it_was(run: Path, tmp_path: Path) -> None:
     before, out = files_in(run), tmp_path / "new" / "page.html"
     assert called(run, "--out", out) == f"Written: {out}\n"

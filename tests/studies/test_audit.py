@@ -12,11 +12,13 @@ from audit_runs import MIXED, audit_plan, declines_right, open_scripted, pairs_f
 from conftest import ScriptedModel, position, read_json, reply, shared
 from evenhand.errors import InputError
 from evenhand.instruments import Request
-from evenhand.models import ContextOverflowError, Model, ModelRole, open_model
+from evenhand.models import ContextOverflowError, Model, ModelRole, TransportError, open_model
 from evenhand.readings import Reply
 from evenhand.report import AuditSummary
 from evenhand.studies.audit import audit
 from evenhand.studies.audit import run as audit_run
+from evenhand.studies.audit.plan import AnalysisPlan
+from evenhand.studies.resummarize import resummarize
 from evenhand.studies.watch import UnwatchedStudy
 
 
@@ -145,6 +147,25 @@ def test_what_goes_wrong_is_counted_by_state_and_never_scored(tmp_path: Path, mo
     assert pl.read_parquet(tmp_path / "run/responses.parquet").filter(became="truncated")["reason"].to_list() == [
         "too long"
     ]
+
+
+def test_the_commonest_reason_of_failures_is_said_and_follows_from_the_files(
+    tmp_path: Path, models: dict[str, ScriptedModel]
+) -> None:
+    def subject(request: Request) -> Reply | Exception:
+        text = request.messages[-1].content
+        if "a0" in text or "a1" in text:
+            return TransportError(f"no such model on this account {'x' * 300}")
+        return TransportError("another") if "a2" in text else Reply(f"Gladly {text}", "stop", "m", completion_tokens=2)
+
+    models |= {"subject": ScriptedModel(subject), "grader": ScriptedModel(sees_refusals, name="grader")}
+    path = pairs_file(tmp_path, [("left", "right")] * 6)
+    summary = audit(plan(tmp_path, path)).summary
+    (remark,) = [text for text in summary.remarks if "not given: a call failed" in text]
+    assert remark.startswith("3 responses")
+    assert "(refused, 1 call: no such model on this account" in remark
+    assert len(remark) < 300
+    assert resummarize(tmp_path / "run", AnalysisPlan()).remarks == summary.remarks
 
 
 def test_rubric_averages_both_orders(tmp_path: Path, models: dict[str, ScriptedModel]) -> None:

@@ -1,6 +1,7 @@
 """What must be said beside the figures of an audit."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 from evenhand.pairs import PairedPrompt
@@ -15,6 +16,7 @@ FEW_CLUSTERS = 30
 _UNITS = {"stance": "stance pair", "topic": "topic"}
 _LARGE_POSITION_EFFECT = 0.05
 _LITTLE_CONSISTENCY = 0.8
+_LONGEST_REASON = 160
 
 
 def of_provided(subject: Mapping[str, Any]) -> Iterator[str]:
@@ -27,8 +29,10 @@ def of_provided(subject: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: Analysis) -> Iterator[str]:
-    """Yield what is to be said of the run as a whole."""
+def of_run(
+    became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: Analysis, failure: str = ""
+) -> Iterator[str]:
+    """Yield what is to be said of the run as a whole; ``failure`` is why most calls failed that did."""
     clusters = len({pair.topic if analysis.unit == "topic" else pair.stance_id for pair in pairs})
     if clusters < FEW_CLUSTERS:
         yield (
@@ -36,6 +40,7 @@ def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: A
         )
     if became["cut"]:
         yield f"{_responses(became['cut'])} cut at the token limit and graded as far as they go"
+    reasons = {"failed": f" ({shorten(failure, _LONGEST_REASON, placeholder=' ...')})"} if failure else {}
     for name, why in (
         ("empty", "empty"),
         ("unanswered", "without an answer after thinking"),
@@ -43,7 +48,7 @@ def of_run(became: Mapping[str, int], pairs: Sequence[PairedPrompt], analysis: A
         ("failed", "not given: a call failed, or the file of responses has none"),
     ):
         if became[name]:
-            yield f"{_responses(became[name])} {why}; their pairs are left out"
+            yield f"{_responses(became[name])} {why}{reasons.get(name, '')}; their pairs are left out"
     sided = sum(pair.sided for pair in pairs)
     if 0 < sided < len(pairs):
         yield (f"{len(pairs) - sided} pairs have no left and right side and enter only the figures over all pairs")

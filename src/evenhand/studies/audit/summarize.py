@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.graders import Judgment
 from evenhand.instruments import InstrumentSet
 from evenhand.pairs import PairedPrompt
-from evenhand.readings import State
+from evenhand.readings import Failure, State
 from evenhand.report import Analysis, AuditSummary, Cell, Figure, GraderBlock
 from evenhand.report.agreement_summary import GraderAgreement
 from evenhand.statistics.detectable import detectable_between
@@ -93,7 +93,7 @@ def summarize_graded(
         analysis=replace(analysis, positive={name: tuple(labels) for name, labels in analysis.positive.items()}),
         blocks=tuple(_block(one, pairs, texts, estimates, analysis, subject=subject) for one in graded),
         agreement=tuple(agreement),
-        remarks=tuple(remarks.of_run(counts, pairs, analysis)),
+        remarks=tuple(remarks.of_run(counts, pairs, analysis, _commonest_reason(responses))),
     )
 
 
@@ -201,6 +201,17 @@ def _states(judgments: Iterable[Judgment]) -> dict[str, dict[str, int]]:
     for judgment in judgments:
         counts[judgment.measure][judgment.reading.state] += 1
     return {measure: {str(state): count[state] for state in State if count[state]} for measure, count in counts.items()}
+
+
+def _commonest_reason(responses: Iterable[Response]) -> str:
+    """Return why most of the calls of the subject failed that did, as it was reported."""
+    reasons = Counter(
+        response.outcome.reason
+        for response in responses
+        if isinstance(response.outcome, Failure) and response.became == "failed" and response.outcome.reason
+    )
+    # Of several that are as common the first in alphabetical order, so that the order of the rows plays no part.
+    return min(reasons, key=lambda reason: (-reasons[reason], reason), default="")
 
 
 def _captured(judgments: Iterable[Judgment]) -> dict[str, float]:

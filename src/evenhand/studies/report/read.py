@@ -83,7 +83,10 @@ def _of_file(path: Path) -> Iterator[Run]:
     if path.name == VALIDATION:
         yield _validation(path)
         return
-    values = _mapping(path)
+    try:
+        values = _mapping(path)
+    except InputError as error:
+        raise InputError("is no file that a report can be made of", source=str(path), way_out=_KINDS) from error
     if "configurations" in values and "baseline" in values:
         yield from _comparison(path)
     elif "cards" in values:
