@@ -93,11 +93,11 @@ def test_what_goes_wrong_is_classed_after_a_single_request(
 @needs_openai
 def test_an_answer_that_does_not_come(server: Loopback) -> None:
     async def late(request: web.Request) -> dict[str, Any]:
-        await asyncio.sleep(1)
+        await asyncio.sleep(4)
         return good()
 
     server.answer = lambda body, count: late
-    error = failure(InspectModel(NAME, ModelSettings(timeout=0.2)))
+    error = failure(InspectModel(NAME, ModelSettings(timeout=1)))
     assert isinstance(error, TransportError)
     assert (error.trouble, error.passing, len(server.asked)) == (Trouble.TIMEOUT, True, 1)
 
