@@ -275,3 +275,12 @@ def test_the_expected_value_is_that_of_the_distribution(numbers: list[int], data
     for reading in read_ratings(made, KEYS):
         assert reading.value == pytest.approx(expected)
         assert sum(reading.probabilities) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("token", ["9" * 5000, "\u0667", "1e1", "07", "+7", "7.", ""])
+def test_tokens_that_are_no_number_of_the_scale_count_for_nothing(token: str) -> None:
+    """A number of thousands of digits can't even be converted; none of these is dropped into the scale, or raises."""
+    given = reply(position('{"r":', 1.0), position("7", 0.6, **{token or " ": 0.3}), position("}", 1.0), finish="stop")
+    (found,) = read_ratings(given, ["r"])
+    assert found.value == pytest.approx(7)
+    assert found.captured == pytest.approx(0.6)

@@ -4,12 +4,14 @@ import json
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 from evenhand.readings.reading import State
 
 LOWEST, HIGHEST, IMPOSSIBLE = 0.0, 10.0, -1.0
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_USUAL = 12
 _OF_TEN = re.compile(r"(.+?)\s*(?:/|\bout\s+of\b)\s*10(?:\.0*)?", re.IGNORECASE)
 
 
@@ -26,6 +28,11 @@ def rating_of(written: str) -> tuple[State, float | None, str]:
     >>> rating_of("85")[2], rating_of("true")[2], rating_of("8/9")[2]
     ('85 is not on the scale from 0 to 10', "'true' is not a number", "'8/9' is not a number out of 10")
     """
+    # The same few numbers are written over and over; long texts are not, and would fill the memory.
+    return _usual(written) if len(written) <= _USUAL else _rating_of(written)
+
+
+def _rating_of(written: str) -> tuple[State, float | None, str]:
     text = _plain(written)
     of_ten = _OF_TEN.fullmatch(text)
     number = of_ten[1].strip() if of_ten else text
@@ -39,6 +46,9 @@ def rating_of(written: str) -> tuple[State, float | None, str]:
     if not math.isfinite(value) or not LOWEST <= value <= HIGHEST:
         return State.UNPARSEABLE, None, f"{text} is not on the scale from 0 to 10"
     return State.OK, value, ""
+
+
+_usual = lru_cache(maxsize=2_000)(_rating_of)
 
 
 def _plain(written: str) -> str:

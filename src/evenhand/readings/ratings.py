@@ -9,6 +9,7 @@ is open, and a second question that goes on from "1" settles it (``open_ones``);
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evenhand.readings.choices import MINIMUM_CAPTURED
 from evenhand.readings.json_ratings import Found, find_ratings
@@ -21,6 +22,7 @@ WORTH_ASKING = 0.01
 """An open "1" with less probability than this moves a rating by less than 0.1; it is left open."""
 
 _SCALE = range(11)
+_NUMBERS = {str(number): number for number in _SCALE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,19 @@ def _tails(position: TokenPosition, before: int) -> list[tuple[str, float]]:
     return [(token.strip(" \"'"), logprob) for token, logprob in position.top]
 
 
+@lru_cache(maxsize=10_000)
+def _number(token: str) -> int | None:
+    """Return the number of the scale that a token stands for, -1 for a beginning of -1, None for anything else.
+
+    >>> [_number(token) for token in ("7", "10,", "-", "07", "11", "seven")]
+    [7, 10, -1, None, None, None]
+    """
+    number = token.rstrip(",}\n \"'")
+    if number in ("-1", "-"):
+        return -1
+    return _NUMBERS.get(number)
+
+
 def _distribution(reply: Reply, start: int, written: str, ten_after_one: float | None) -> RatingReading:
     state, value, reason = rating_of(written)
     if state is State.UNPARSEABLE:
@@ -159,14 +174,16 @@ def _distribution(reply: Reply, start: int, written: str, ten_after_one: float |
     impossible = 0.0
     ones = 0.0
     for token, logprob in _tails(reply.positions[index], before):
-        number = token.rstrip(",}\n \"'")
+        number = _number(token)
+        if number is None:
+            continue
         probability = math.exp(logprob)
-        if number in ("-1", "-"):
+        if number < 0:
             impossible += probability
-        elif number == "1":
+        elif number == 1:
             ones += probability
-        elif number.isdecimal() and number.isascii() and int(number) in _SCALE and number == str(int(number)):
-            mass[int(number)] += probability
+        else:
+            mass[number] += probability
     own = _tail(reply.positions[index].token, before).strip("\"'")
     following = reply.positions[index + 1] if index + 1 < len(reply.positions) else None
     found = _share_of_ten(own, following, mass[10])
