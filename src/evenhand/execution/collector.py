@@ -21,7 +21,8 @@ class _Collector:
         self._runs += 1
         if self._runs == 1:
             self._before = gc.get_threshold()
-            gc.collect()
+            # Without a collection before: it looks at every object there is, and a small run is over sooner than that.
+            # What is garbage by now waits until the run has ended.
             gc.freeze()
             gc.set_threshold(*_RARELY)
         try:
