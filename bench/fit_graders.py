@@ -9,7 +9,8 @@
 
 The third round rests on replies that ``bench.question_features`` has stored; without --replies it stays as it is.
 Nothing needs to be installed beyond the package. Experiments see the fitting halves alone; the testing halves are read
-once, by the recipes that are written down here.
+once, by the recipes that are written down here. With OPENBLAS_NUM_THREADS=1 the files come out byte for byte; more
+threads add in another order, which moves the last digits of weights and no figure of the page.
 """
 
 import hashlib
