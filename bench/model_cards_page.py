@@ -19,7 +19,11 @@ refusals, and much faster.
 _LEGEND = """
 AUC: chance that a positive item gets a higher probability than a negative one; .5 is chance. Kappa, sensitivity and
 specificity are at the threshold 0.5. Best threshold: where sensitivity + specificity is largest on these items. ECE:
-expected calibration error. [Is the grader right?](../validating-a-grader.md) explains every figure."""
+expected calibration error. [Is the grader right?](../validating-a-grader.md) explains every figure.
+
+On `stances`, plain accounts count as balanced though they hedge nothing, so that a question about doubts and caveats is
+at odds with a part of these labels. That is not all of it: the larger model doesn't rank texts that weigh both sides
+above one-sided ones either."""
 
 
 def models_page(
